@@ -28,6 +28,7 @@ struct Thread::State {
   pthread_t id{};
 };
 
+Thread::Thread() = default;
 Thread::~Thread() { Join(); }
 Thread::Thread(Thread&& other) noexcept : state_(std::move(other.state_)) {}
 Thread& Thread::operator=(Thread&& other) noexcept {

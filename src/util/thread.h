@@ -13,7 +13,7 @@ namespace aistation::util {
 // detached. If the system has no thread left, Start() returns an empty thread.
 class Thread {
  public:
-  Thread() = default;
+  Thread();
   ~Thread();
   Thread(Thread&& other) noexcept;
   Thread& operator=(Thread&& other) noexcept;
