@@ -4,9 +4,11 @@
 //
 //   <dir>/lock                     one process at a time
 //   <dir>/partial/<id>             sparse file being filled     (<id> with ':' as '-')
-//   <dir>/partial/<id>.chunks      journal: header, then chunk number and SHA-256 of each chunk on
-//   disk <dir>/objects/<id>             committed <dir>/objects/<id>.chunks      SHA-256 of each
-//   chunk <dir>/meta.sqlite or similar   last use, pins
+//   <dir>/partial/<id>.chunks      journal: header, then chunk number and SHA-256 of each chunk
+//                                on disk
+//   <dir>/objects/<id>           committed
+//   <dir>/objects/<id>.chunks    SHA-256 of each chunk; its time of change is the last use
+//   <dir>/pins/<id>              who pins it, a line each
 #pragma once
 
 #include <cstdint>
