@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dataset: manifests of sources, caches of nodes, reading.
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 
 #include "aistation/cli.h"
 
@@ -121,6 +123,28 @@ uint64_t ReadAll(const aist_dataset* dataset, uint64_t index, uint64_t size, FIL
   return offset;
 }
 
+int ExportTree(Session& s, const aist_dataset* dataset, const std::string& target) {
+  namespace fs = std::filesystem;
+  const uint64_t count = aist_dataset_count(dataset);
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Entry entry = Stat(dataset, i);
+    const fs::path path = fs::path(target) / entry.path;
+    fs::create_directories(path.parent_path());
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
+    if (file == nullptr) {
+      throw aist::Error(AIST_ALREADY_EXISTS, "cli.file", path.string() + ": cannot be created");
+    }
+    bytes += ReadAll(dataset, i, entry.size, file.get());
+    if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0) {
+      throw aist::Error(AIST_RESOURCE_EXHAUSTED, "cli.file", path.string() + ": cannot be written");
+    }
+  }
+  s.Print({{"path", target}, {"files", count}, {"bytes", bytes}},
+          std::to_string(count) + " files, " + Bytes(bytes) + ", in " + target);
+  return kOk;
+}
+
 int Read(Session& s, const std::string& verb, const std::string& directory) {
   const auto dataset =
       aist::Make<aist::Dataset>(aist_dataset_open, directory.data(), directory.size());
@@ -131,6 +155,10 @@ int Read(Session& s, const std::string& verb, const std::string& directory) {
     aist::Call(aist_dataset_find, dataset.get(), words[2].data(), words[2].size(), &index);
     ReadAll(dataset.get(), index, Stat(dataset.get(), index).size, stdout);
     return kOk;
+  }
+  if (verb == "export") {
+    if (words.size() < 3) throw UsageError("dataset export: expected DIRECTORY TARGET");
+    return ExportTree(s, dataset.get(), words[2]);
   }
   const uint64_t count = aist_dataset_count(dataset.get());
   Json files = Json::array();
@@ -160,10 +188,11 @@ int DatasetCommand(Session& s) {
   const std::string object = words.size() > 1 ? words[1] : "";
   if (verb == "list") return List(s);
   if (verb == "pin" || verb == "unpin" || verb == "evict") return PinOrEvict(s, verb, object);
-  const bool reads = verb == "files" || verb == "cat" || verb == "check";
+  const bool reads = verb == "files" || verb == "cat" || verb == "check" || verb == "export";
   if (verb != "index" && verb != "cache" && !reads) {
-    throw UsageError("expected index, cache, list, pin, unpin, evict, files, cat or check, got '" +
-                     verb + "'");
+    throw UsageError(
+        "expected index, cache, list, pin, unpin, evict, files, cat, check or export, got '" +
+        verb + "'");
   }
   if (object.empty()) {
     throw UsageError("dataset " + verb + ": expected " +
@@ -203,9 +232,9 @@ std::vector<Command> DatasetCommands() {
          "aistation dataset list --name n1 --data /var/lib/aistation",
          "aistation dataset files DIRECTORY",
          "aistation dataset cat DIRECTORY a/0001.jpg > 0001.jpg",
-         "aistation dataset check DIRECTORY"},
+         "aistation dataset check DIRECTORY", "aistation dataset export DIRECTORY /tmp/faces"},
         "list, pin, unpin and evict work on a data directory that no agent uses at the time\n"
-        "(--name, --data); files, cat and check on the directory that cache has told."},
+        "(--name, --data); files, cat, check and export on the directory that cache has told."},
        DatasetCommand},
   };
 }
