@@ -18,7 +18,7 @@ typedef struct aist_topology aist_topology;
 /** Where a topology is read from. */
 enum {
   AIST_TOPOLOGY_UNSPECIFIED = 0, /**< Guessed from the content of the file; no path: LIVE. */
-  AIST_TOPOLOGY_LIVE = 1,        /**< This machine, by hwloc and sysfs. */
+  AIST_TOPOLOGY_LIVE = 1,        /**< This machine, by sysfs. */
   AIST_TOPOLOGY_HWLOC_XML = 2,   /**< Written by `lstopo --of xml` (version 2). */
   AIST_TOPOLOGY_NCCL_XML = 3,    /**< NCCL_TOPO_DUMP_FILE or NCCL_TOPO_FILE. */
   AIST_TOPOLOGY_JSON = 4         /**< A NodeInventory document. */
@@ -51,7 +51,7 @@ AIST_API void aist_topology_distance_info_init(aist_topology_distance_info *info
 /** Reads a topology.
  *  @param out  out: owned, free with aist_topology_free().
  *  Blocks: on the disk. Errors: INVALID_ARGUMENT names file, line and what was expected;
- *  UNIMPLEMENTED reason `topology.no_hwloc`. Since 0.1. */
+ *  NOT_FOUND. Since 0.1. */
 AIST_API aist_status aist_topology_load(aist_context *ctx, const aist_topology_opts *opts,
                                         aist_topology **out, aist_error **err);
 /** Distance between two devices named by id or PCI address.

@@ -36,7 +36,4 @@ absl::StatusOr<std::shared_ptr<Topology>> Load(SourceKind kind, const std::strin
 absl::StatusOr<v1::NodeInventory> ParseHwlocXml(std::string_view text, std::string_view source);
 absl::StatusOr<v1::NodeInventory> ParseNcclXml(std::string_view text, std::string_view source);
 
-bool HasHwloc();
-std::string HwlocVersion();
-
 }  // namespace aistation::topology
