@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <set>
 
 #include "image/distribute.h"
 #include "net/http_client.h"
@@ -88,8 +88,12 @@ struct Node::State {
   util::Mutex mutex;
   util::CondVar stop_changed;
   bool stopping AIST_GUARDED_BY(mutex) = false;
+  std::set<util::OpControl*> local AIST_GUARDED_BY(mutex);  // operations of this process
   util::Thread keeper;
 
+  void Stop();
+  template <class Body>
+  auto Tracked(util::OpControl& control, Body&& body) -> decltype(body());
   absl::Status Start();
   absl::Status Serve();
   absl::Status HandlePeer(const net::ServerRequest& request, net::Responder& responder);
@@ -102,18 +106,34 @@ struct Node::State {
   void Keep();
 };
 
-Node::State::~State() {
+Node::State::~State() { Stop(); }
+
+void Node::State::Stop() {
   {
     const util::MutexLock lock(mutex);
+    if (stopping) return;
     stopping = true;
     stop_changed.NotifyAll();
+    for (util::OpControl* control : local) control->Cancel();
   }
   keeper.Join();
-  // Operations first: handlers of the server wait for them.
-  if (ops != nullptr) ops.reset();
   if (launches != nullptr) launches->Stop();
   if (mirror != nullptr) mirror->Stop();
   if (server != nullptr) server->Stop();
+  ops.reset();
+}
+
+template <class Body>
+auto Node::State::Tracked(util::OpControl& control, Body&& body) -> decltype(body()) {
+  {
+    const util::MutexLock lock(mutex);
+    if (stopping) return util::FailedPrecondition("node.stopped", "the node has been stopped");
+    local.insert(&control);
+  }
+  auto result = body();
+  const util::MutexLock lock(mutex);
+  local.erase(&control);
+  return result;
 }
 
 absl::Status Node::State::Start() {
@@ -327,6 +347,15 @@ uint16_t Node::mirror_port() const {
 }
 image::ImageService& Node::images() { return *state_->images; }
 dataset::DatasetCache& Node::datasets() { return *state_->datasets; }
+absl::StatusOr<v1::ImageResult> Node::Pull(const v1::ImagePullRequest& request,
+                                           util::OpControl& control) {
+  return state_->Tracked(control, [&] { return state_->images->Pull(request, control); });
+}
+absl::StatusOr<v1::DatasetResult> Node::Cache(const v1::DatasetCacheRequest& request,
+                                              util::OpControl& control) {
+  return state_->Tracked(control, [&] { return state_->datasets->Cache(request, control); });
+}
+void Node::Stop() { state_->Stop(); }
 v1::NodeStatus Node::Describe() { return state_->Describe(); }
 absl::Status Node::EnforceLimit() { return state_->EnforceLimit(); }
 

@@ -49,16 +49,24 @@ class Node {
  public:
   // Errors: see aist_node_start().
   static absl::StatusOr<std::unique_ptr<Node>> Start(NodeOptions options);
-  ~Node();  // stops listening, cancels transfers, kills processes
+  ~Node();  // as Stop()
 
   uint16_t port() const;
   uint16_t mirror_port() const;  // 0: none
   image::ImageService& images();
   dataset::DatasetCache& datasets();
+  // Cancelled by Stop().
+  absl::StatusOr<v1::ImageResult> Pull(const v1::ImagePullRequest& request,
+                                       util::OpControl& control);
+  absl::StatusOr<v1::DatasetResult> Cache(const v1::DatasetCacheRequest& request,
+                                          util::OpControl& control);
   v1::NodeStatus Describe();
   // Evicts blobs, then datasets, until the store is below 90 % of its limit, if it is above it.
   // Also done every few seconds.
   absl::Status EnforceLimit();
+  // Stops listening, cancels transfers, kills processes. What is on disk can still be read through
+  // images() and datasets().
+  void Stop();
 
  private:
   struct State;
