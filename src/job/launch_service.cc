@@ -98,7 +98,7 @@ struct LaunchService::State {
     changed.WaitUntil(mutex, std::chrono::steady_clock::now() + std::chrono::milliseconds(200));
   }
   // Waits until none of them runs; false when the deadline passed.
-  bool WaitDead(const std::string& job, uint32_t attempt, uint64_t below_epoch,
+  bool WaitDead(const std::function<bool(const Process&)>& which,
                 std::chrono::steady_clock::time_point deadline) AIST_REQUIRES(mutex);
 };
 
@@ -221,13 +221,12 @@ void LaunchService::State::Mind() {
   }
 }
 
-bool LaunchService::State::WaitDead(const std::string& job, uint32_t attempt, uint64_t below_epoch,
+bool LaunchService::State::WaitDead(const std::function<bool(const Process&)>& which,
                                     std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     bool alive = false;
     for (const auto& [key, process] : table.all()) {
-      alive = alive || (process->info.running() && SameAttempt(*process, job, attempt) &&
-                        process->epoch < below_epoch);
+      alive = alive || (process->info.running() && which(*process));
     }
     if (!alive) return true;
     if (!changed.WaitUntil(mutex, deadline) && std::chrono::steady_clock::now() >= deadline) {
@@ -278,13 +277,16 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
   }
   while (s.launching.count(key) != 0 && !s.stopping.load()) s.WaitAWhile();  // asked twice
   if (const auto process = s.table.Find(key)) return process->Describe();
+  // Ranks of this attempt may be of an older epoch: another manager has taken the job over.
+  const auto older = [&](const Process& p) {
+    return p.info.job() == request.job() && p.info.attempt() != request.attempt() &&
+           p.epoch < request.epoch();
+  };
   for (const auto& [other_key, process] : s.table.all()) {
-    if (process->info.job() == request.job() && process->epoch < request.epoch()) {
-      s.Signal(*process, SIGKILL);
-    }
+    if (process->info.running() && older(*process)) s.Signal(*process, SIGKILL);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  if (!s.WaitDead(request.job(), 0, request.epoch(), deadline)) {
+  if (!s.WaitDead(older, deadline)) {
     return util::Unavailable("job.not_dead", util::StrCat("node ", s.options.node,
                                                           ": processes of an earlier attempt of ",
                                                           request.job(), " do not end"));
@@ -375,8 +377,9 @@ v1::KillReply LaunchService::Kill(const v1::KillRequest& request) {
       s.Signal(*process, sig);
     }
     const auto wait = sig == SIGTERM ? grace : std::chrono::nanoseconds(10'000'000'000);
-    reply.set_all_dead(s.WaitDead(request.job(), request.attempt(), UINT64_MAX,
-                                  std::chrono::steady_clock::now() + wait));
+    reply.set_all_dead(s.WaitDead(
+        [&](const Process& p) { return SameAttempt(p, request.job(), request.attempt()); },
+        std::chrono::steady_clock::now() + wait));
     if (reply.all_dead()) break;
   }
   return reply;
