@@ -75,8 +75,8 @@ int main() {
   aist_job_manager* manager = nullptr;
   aist_job_manager_opts job = AIST_JOB_MANAGER_OPTS_INIT;
   job.store = store;
-  host::Check(aist_alloc_open(context, store, AIST_FORMAT_JSON, inventory.data(), inventory.size(), &alloc,
-                              &error) == AIST_OK,
+  host::Check(aist_alloc_open(context, store, AIST_FORMAT_JSON, inventory.data(), inventory.size(),
+                              &alloc, &error) == AIST_OK,
               "ledger", aist_error_message(error));
   job.alloc = alloc;
   host::Check(aist_job_manager_create(context, &job, &manager, &error) == AIST_OK, "manager",
@@ -98,11 +98,13 @@ int main() {
   aist_op* op = nullptr;
   aist_dataset_index_opts index = AIST_DATASET_INDEX_OPTS_INIT;
   index.name = host::Str("slow");
-  const std::string slow = "http://127.0.0.1:" + host::ReadFile(host::Work() + "/silent.port") + "/";
+  const std::string slow =
+      "http://127.0.0.1:" + host::ReadFile(host::Work() + "/silent.port") + "/";
   index.source = host::Str(slow);
-  host::Check(aist_dataset_index(context, &index, &op, &error) == AIST_OK, "an operation that lasts",
-              aist_error_message(error));
-  CancelInside("aist_op_wait", AIST_DEADLINE_EXCEEDED, [&] { return aist_op_wait(op, kBlock, nullptr); });
+  host::Check(aist_dataset_index(context, &index, &op, &error) == AIST_OK,
+              "an operation that lasts", aist_error_message(error));
+  CancelInside("aist_op_wait", AIST_DEADLINE_EXCEEDED,
+               [&] { return aist_op_wait(op, kBlock, nullptr); });
   host::Check(aist_op_cancel(op, nullptr) == AIST_OK &&
                   aist_op_wait(op, 5'000'000'000, nullptr) == AIST_CANCELLED,
               "the operation itself can be cancelled");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After everything is freed the process is as before: threads, descriptors, handles, signals, locale,
-// directory, environment; and nothing was written to the terminal.
+// After everything is freed the process is as before: threads, descriptors, handles, signals,
+// locale, directory, environment; and nothing was written to the terminal.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,16 +70,19 @@ int main() {
   host::Check(host::ReadFile(capture).empty(), "nothing written to the terminal",
               host::ReadFile(capture).substr(0, 200));
   host::Check(back, "threads are back after the first tour");
-  host::Check(host::Settles(host::CountThreads, fresh.threads), "threads are back after four",
-              std::to_string(host::CountThreads()) + " instead of " + std::to_string(fresh.threads));
-  host::Check(host::Settles(host::CountFds, warm_fds - 3), "descriptors do not grow from tour to tour",
+  host::Check(
+      host::Settles(host::CountThreads, fresh.threads), "threads are back after four",
+      std::to_string(host::CountThreads()) + " instead of " + std::to_string(fresh.threads));
+  host::Check(host::Settles(host::CountFds, warm_fds - 3),
+              "descriptors do not grow from tour to tour",
               std::to_string(host::CountFds()) + " instead of " + std::to_string(warm_fds - 3));
   host::Check(host::CountFds() <= fresh.fds, "descriptors are back to the start",
               std::to_string(host::CountFds()) + " instead of " + std::to_string(fresh.fds));
   host::Check(aist_debug_live_objects() == 0, "no handle is left",
               std::to_string(aist_debug_live_objects()) + " are");
   const Snapshot now;
-  host::Check(now.caught == fresh.caught, "no signal handler", now.caught + " after " + fresh.caught);
+  host::Check(now.caught == fresh.caught, "no signal handler",
+              now.caught + " after " + fresh.caught);
   host::Check(now.ignored == fresh.ignored, "no signal ignored");
   host::Check(now.blocked == fresh.blocked, "no signal blocked");
   host::Check(now.cpus == fresh.cpus, "same processors");

@@ -38,7 +38,8 @@ bool Use(void* library) {
   bool good = SYMBOL(library, aist_context_create)(nullptr, &context, nullptr) == AIST_OK;
   good &= SYMBOL(library, aist_store_open)(context, &opts, &store, nullptr) == AIST_OK;
   good &= SYMBOL(library, aist_store_put)(store, "k", 1, "v", 1, 0, nullptr, nullptr) == AIST_OK;
-  good &= SYMBOL(library, aist_store_get)(store, "x", 1, nullptr, nullptr, &error) == AIST_NOT_FOUND;
+  good &=
+      SYMBOL(library, aist_store_get)(store, "x", 1, nullptr, nullptr, &error) == AIST_NOT_FOUND;
   good &= SYMBOL(library, aist_dataset_index)(context, &index, &op, nullptr) == AIST_OK;
   good &= SYMBOL(library, aist_op_wait)(op, 5'000'000'000, nullptr) != AIST_OK;
   SYMBOL(library, aist_op_free)(op);

@@ -42,7 +42,8 @@ std::string InChild(const std::function<int()>& body) {
   int status = 0;
   waitpid(pid, &status, 0);
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
-  return std::to_string(WEXITSTATUS(status)) + ":" + std::string(buffer, size > 0 ? static_cast<size_t>(size) : 0);
+  return std::to_string(WEXITSTATUS(status)) + ":" +
+         std::string(buffer, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
 #ifdef EMBED_THROW
@@ -52,9 +53,21 @@ struct Thrown {
   aistation::api::GuardHook hook;
 };
 const Thrown kThrown[] = {
-    {"std::runtime_error", AIST_INTERNAL, [](const char* f) { hooked = f; throw std::runtime_error("thrown by a test"); }},
-    {"std::bad_alloc", AIST_RESOURCE_EXHAUSTED, [](const char* f) { hooked = f; throw std::bad_alloc(); }},
-    {"an int", AIST_INTERNAL, [](const char* f) { hooked = f; throw 42; }},
+    {"std::runtime_error", AIST_INTERNAL,
+     [](const char* f) {
+       hooked = f;
+       throw std::runtime_error("thrown by a test");
+     }},
+    {"std::bad_alloc", AIST_RESOURCE_EXHAUSTED,
+     [](const char* f) {
+       hooked = f;
+       throw std::bad_alloc();
+     }},
+    {"an int", AIST_INTERNAL,
+     [](const char* f) {
+       hooked = f;
+       throw 42;
+     }},
 };
 #endif
 
@@ -99,7 +112,8 @@ int main() {
       aistation::api::SetGuardHookForTest(kThrown[0].hook);
       return entry.call();
     });
-    if (result.find(entry.name) == std::string::npos) host::Bad(std::string(entry.name) + " is guarded", result);
+    if (result.find(entry.name) == std::string::npos)
+      host::Bad(std::string(entry.name) + " is guarded", result);
   }
 #endif
   return host::Finish();

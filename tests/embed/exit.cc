@@ -11,8 +11,8 @@ int main() {
   aist_node* node = nullptr;
   aist_error* error = nullptr;
   const std::string work = host::Work();
-  const std::string ca = work + "/tls/ca.pem", cert = work + "/tls/host.pem", key = work + "/tls/host.key",
-                    data = work + "/exit-" + std::to_string(getpid());
+  const std::string ca = work + "/tls/ca.pem", cert = work + "/tls/host.pem",
+                    key = work + "/tls/host.key", data = work + "/exit-" + std::to_string(getpid());
   aist_store_opts store_opts = AIST_STORE_OPTS_INIT;
   aist_tls_opts tls_opts = AIST_TLS_OPTS_INIT;
   tls_opts.ca_file = host::Str(ca);
@@ -30,8 +30,8 @@ int main() {
   if (aist_node_start(context, &node_opts, &node, &error) != AIST_OK) return 8;
   for (int i = 0; i < 4; ++i) {
     aist_op* op = nullptr;
-    if (aist_node_query(context, tls, "127.0.0.1", AIST_NUL_TERMINATED, aist_node_port(node), &op, &error) !=
-        AIST_OK) {
+    if (aist_node_query(context, tls, "127.0.0.1", AIST_NUL_TERMINATED, aist_node_port(node), &op,
+                        &error) != AIST_OK) {
       return 7;
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child forked while threads of the library are busy gets an error, never a hang. Frees are allowed.
+// A child forked while threads of the library are busy gets an error, never a hang. Frees are
+// allowed.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +38,8 @@ int Child(const Parent& parent) {
   if (!Refused(aist_store_put(parent.store, "k", 1, "v", 1, 0, nullptr, &error), &error)) return 2;
   if (!Refused(aist_monitor_prometheus(parent.context, &bytes, &error), &error)) return 3;
   if (!Refused(aist_monitor_events_next(parent.events, 1000, &bytes, &error), &error)) return 4;
-  if (!Refused(aist_accel_discover(parent.context, nullptr, AIST_FORMAT_JSON, &bytes, &error), &error)) {
+  if (!Refused(aist_accel_discover(parent.context, nullptr, AIST_FORMAT_JSON, &bytes, &error),
+               &error)) {
     return 5;
   }
   if (aist_version() == 0 || std::strlen(aist_status_name(AIST_NOT_FOUND)) == 0) return 6;
@@ -47,7 +49,8 @@ int Child(const Parent& parent) {
   aist_context_free(parent.context);
   // The exception: readers of datasets need nothing of the parent.
   aist_dataset* dataset = nullptr;
-  if (aist_dataset_open("/nowhere", AIST_NUL_TERMINATED, &dataset, &error) != AIST_NOT_FOUND) return 7;
+  if (aist_dataset_open("/nowhere", AIST_NUL_TERMINATED, &dataset, &error) != AIST_NOT_FOUND)
+    return 7;
   aist_error_free(error);
   return 0;
 }
@@ -69,8 +72,8 @@ int main(int argc, char** argv) {
   busy.emplace_back([&] {
     while (!stop) {
       aist_bytes* out = nullptr;
-      aist_monitor_gauge_set(parent.context, "busy", AIST_NUL_TERMINATED, "Busy.", AIST_NUL_TERMINATED,
-                             "", 0, 1, nullptr);
+      aist_monitor_gauge_set(parent.context, "busy", AIST_NUL_TERMINATED, "Busy.",
+                             AIST_NUL_TERMINATED, "", 0, 1, nullptr);
       aist_monitor_prometheus(parent.context, &out, nullptr);
       aist_bytes_free(out);
       aist_error* e = nullptr;
@@ -110,7 +113,8 @@ int main(int argc, char** argv) {
   for (std::thread& thread : busy) thread.join();
   const std::string n = std::to_string(rounds) + " forks: ";
   host::Check(hangs == 0, n + "no hang", std::to_string(hangs));
-  host::Check(crashes == 0, n + "no crash", std::to_string(crashes) + ", signal " + std::to_string(last));
+  host::Check(crashes == 0, n + "no crash",
+              std::to_string(crashes) + ", signal " + std::to_string(last));
   host::Check(wrong == 0, n + "every call is refused with base.forked_child",
               std::to_string(wrong) + ", step " + std::to_string(last));
   host::Check(aist_store_put(parent.store, "after", 5, "v", 1, 0, nullptr, &error) == AIST_OK,

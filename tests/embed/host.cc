@@ -71,10 +71,10 @@ class Walker {
   aist_error* error_ = nullptr;
 };
 
-#define TRY(call, ...)                                                        \
-  do {                                                                        \
-    const std::string problem = Outcome(#call, call(__VA_ARGS__, &error_), &error_); \
-    if (!problem.empty()) return problem;                                     \
+#define TRY(call, ...)                                                                   \
+  do {                                                                                   \
+    const std::string try_problem = Outcome(#call, call(__VA_ARGS__, &error_), &error_); \
+    if (!try_problem.empty()) return try_problem;                                        \
   } while (false)
 
 std::string Walker::State() {
@@ -129,15 +129,16 @@ std::string Walker::Placement() {
   const std::string placement = Take(out);
   Show("placement", placement);
   out = nullptr;
-  TRY(aist_roce_environment, h_.context, AIST_FORMAT_JSON, placement.data(), placement.size(), &out);
+  TRY(aist_roce_environment, h_.context, AIST_FORMAT_JSON, placement.data(), placement.size(),
+      &out);
   Show("environment", Take(out));
   return "";
 }
 
 std::string Walker::Metrics() {
   TRY(aist_monitor_subscribe, h_.context, &h_.events);
-  TRY(aist_monitor_counter_add, h_.context, "tour_seconds_total", AIST_NUL_TERMINATED, "Of the tour.",
-      AIST_NUL_TERMINATED, "part=\"a\"", AIST_NUL_TERMINATED, 1234.5);
+  TRY(aist_monitor_counter_add, h_.context, "tour_seconds_total", AIST_NUL_TERMINATED,
+      "Of the tour.", AIST_NUL_TERMINATED, "part=\"a\"", AIST_NUL_TERMINATED, 1234.5);
   TRY(aist_monitor_gauge_set, h_.context, "tour_ratio", AIST_NUL_TERMINATED, "Of the tour.",
       AIST_NUL_TERMINATED, "", 0, 0.125);
   aist_bytes* out = nullptr;
@@ -147,8 +148,7 @@ std::string Walker::Metrics() {
 }
 
 std::string Walker::Result(const char* call, aist_bytes** out) {
-  std::string problem =
-      Outcome(call, aist_op_wait(h_.op, 30'000'000'000, &error_), &error_);
+  std::string problem = Outcome(call, aist_op_wait(h_.op, 30'000'000'000, &error_), &error_);
   if (problem.empty()) {
     problem = Outcome(call, aist_op_result(h_.op, AIST_FORMAT_JSON, out, &error_), &error_);
   }
@@ -172,8 +172,8 @@ std::string Walker::Nodes() {
   node.mirror_address = Str("127.0.0.1");
   node.tls = h_.tls;
   TRY(aist_node_start, h_.context, &node, &h_.node);
-  TRY(aist_node_query, h_.context, h_.tls, "127.0.0.1", AIST_NUL_TERMINATED, aist_node_port(h_.node),
-      &h_.op);
+  TRY(aist_node_query, h_.context, h_.tls, "127.0.0.1", AIST_NUL_TERMINATED,
+      aist_node_port(h_.node), &h_.op);
   aist_bytes* out = nullptr;
   const std::string problem = Result("aist_node_query", &out);
   if (!problem.empty()) return problem;
@@ -190,9 +190,9 @@ std::string Walker::Data() {
   aist_bytes* out = nullptr;
   std::string problem = Result("aist_dataset_index", &out);
   if (!problem.empty()) return problem;
-  const std::string request = "{\"manifest\": " + Take(out) + ", \"members\": [{\"node\": \"host\", " +
-                              "\"address\": \"127.0.0.1\", \"port\": " +
-                              std::to_string(aist_node_port(h_.node)) + "}]}";
+  const std::string request =
+      "{\"manifest\": " + Take(out) + ", \"members\": [{\"node\": \"host\", " +
+      "\"address\": \"127.0.0.1\", \"port\": " + std::to_string(aist_node_port(h_.node)) + "}]}";
   TRY(aist_dataset_cache, h_.node, AIST_FORMAT_JSON, request.data(), request.size(), &h_.op);
   out = nullptr;
   problem = Result("aist_dataset_cache", &out);

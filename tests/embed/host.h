@@ -35,8 +35,8 @@ inline int Finish() {
 inline std::string Outcome(const char* call, aist_status status, aist_error** error) {
   std::string text;
   if (status != AIST_OK) {
-    text = std::string(call) + ": " + aist_status_name(status) + " " + aist_error_reason(*error) + " " +
-           aist_error_message(*error);
+    text = std::string(call) + ": " + aist_status_name(status) + " " + aist_error_reason(*error) +
+           " " + aist_error_message(*error);
   }
   aist_error_free(*error);
   *error = nullptr;
@@ -67,7 +67,8 @@ inline std::string ReadFile(const std::string& path) {
 inline std::string Work() {
   const char* work = std::getenv("AIST_EMBED_WORK");
   if (work == nullptr) {
-    std::printf("FAIL environment: AIST_EMBED_WORK is not set; start this through tests/embed/run\n");
+    std::printf(
+        "FAIL environment: AIST_EMBED_WORK is not set; start this through tests/embed/run\n");
     std::exit(1);
   }
   return work;

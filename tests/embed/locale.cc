@@ -12,7 +12,9 @@ std::map<std::string, std::string> Documents(const std::string& tag, std::string
   std::map<std::string, std::string> documents;
   host::TourOptions options;
   options.tag = tag;
-  options.document = [&](const std::string& name, const std::string& text) { documents[name] = text; };
+  options.document = [&](const std::string& name, const std::string& text) {
+    documents[name] = text;
+  };
   *problem = host::Tour(options);
   return documents;
 }
@@ -36,11 +38,14 @@ int main(int argc, char** argv) {
   host::Check(problem.empty(), std::string("the tour under ") + argv[1], problem);
   for (const auto& [name, text] : plain) {
     const auto other = comma.find(name);
-    host::Check(other != comma.end() && other->second == text, "the document " + name + " is the same");
+    host::Check(other != comma.end() && other->second == text,
+                "the document " + name + " is the same");
   }
   const std::string metrics = comma.count("metrics") ? comma.at("metrics") : "";
-  host::Check(metrics.find("1234.5") != std::string::npos && metrics.find("0.125") != std::string::npos,
-              "numbers with points");
-  host::Check(std::string(std::setlocale(LC_NUMERIC, nullptr)) == argv[1], "the locale is left alone");
+  host::Check(
+      metrics.find("1234.5") != std::string::npos && metrics.find("0.125") != std::string::npos,
+      "numbers with points");
+  host::Check(std::string(std::setlocale(LC_NUMERIC, nullptr)) == argv[1],
+              "the locale is left alone");
   return host::Finish();
 }

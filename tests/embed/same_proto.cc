@@ -39,14 +39,15 @@ int main() {
   host::Check(aist_alloc_open(context, store, AIST_FORMAT_PROTOBUF, inventory_bytes.data(),
                               inventory_bytes.size(), &alloc, &error) == AIST_OK,
               "the library reads the host's message", aist_error_message(error));
-  host::Check(aist_alloc_plan(alloc, AIST_FORMAT_PROTOBUF, request_bytes.data(), request_bytes.size(), &out,
-                              &error) == AIST_OK,
+  host::Check(aist_alloc_plan(alloc, AIST_FORMAT_PROTOBUF, request_bytes.data(),
+                              request_bytes.size(), &out, &error) == AIST_OK,
               "and another", aist_error_message(error));
   v1::Placement placement;
-  host::Check(placement.ParseFromArray(aist_bytes_data(out), static_cast<int>(aist_bytes_size(out))),
-              "the host reads the library's message");
-  host::Check(placement.nodes_size() == 1 && placement.nodes(0).cards_size() == 4, "with the same content",
-              std::to_string(placement.nodes_size()) + " nodes");
+  host::Check(
+      placement.ParseFromArray(aist_bytes_data(out), static_cast<int>(aist_bytes_size(out))),
+      "the host reads the library's message");
+  host::Check(placement.nodes_size() == 1 && placement.nodes(0).cards_size() == 4,
+              "with the same content", std::to_string(placement.nodes_size()) + " nodes");
   aist_bytes_free(out);
   aist_alloc_free(alloc);
   aist_store_free(store);

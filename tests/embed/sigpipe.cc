@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that hang up in the middle, in both directions, while SIGPIPE has its default action (death).
+// Peers that hang up in the middle, in both directions, while SIGPIPE has its default action
+// (death).
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -80,8 +81,8 @@ int main() {
   aist_tls* tls = nullptr;
   aist_node* node = nullptr;
   const std::string work = host::Work();
-  const std::string ca = work + "/tls/ca.pem", cert = work + "/tls/host.pem", key = work + "/tls/host.key",
-                    data = work + "/pipe";
+  const std::string ca = work + "/tls/ca.pem", cert = work + "/tls/host.pem",
+                    key = work + "/tls/host.key", data = work + "/pipe";
   aist_tls_opts tls_opts = AIST_TLS_OPTS_INIT;
   tls_opts.ca_file = host::Str(ca);
   tls_opts.cert_file = host::Str(cert);
@@ -91,14 +92,17 @@ int main() {
   node_opts.data_directory = host::Str(data);
   node_opts.mirror_address = host::Str("127.0.0.1");
   host::Check(aist_context_create(nullptr, &context, &error) == AIST_OK, "context");
-  host::Check(aist_tls_load(context, &tls_opts, &tls, &error) == AIST_OK, "identity", aist_error_message(error));
+  host::Check(aist_tls_load(context, &tls_opts, &tls, &error) == AIST_OK, "identity",
+              aist_error_message(error));
   node_opts.tls = tls;
-  host::Check(aist_node_start(context, &node_opts, &node, &error) == AIST_OK, "node", aist_error_message(error));
+  host::Check(aist_node_start(context, &node_opts, &node, &error) == AIST_OK, "node",
+              aist_error_message(error));
 
   for (int i = 0; i < 50; ++i) {
     // The mirror answers somebody who is gone.
     int fd = Connect(aist_node_mirror_port(node));
-    const char* request = "GET /v2/ HTTP/1.1\r\nHost: a\r\n\r\nGET /v2/ HTTP/1.1\r\nHost: a\r\n\r\n";
+    const char* request =
+        "GET /v2/ HTTP/1.1\r\nHost: a\r\n\r\nGET /v2/ HTTP/1.1\r\nHost: a\r\n\r\n";
     send(fd, request, std::strlen(request), MSG_NOSIGNAL);
     HangUp(fd);
     // The TLS port meets something that is no TLS, and goes.
@@ -108,7 +112,8 @@ int main() {
   }
   host::Ok("servers of the library survive clients that hang up");
 
-  RudeServer plain("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n[");
+  RudeServer plain(
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n[");
   RudeServer no_tls("what?");
   int failed = 0;
   for (int i = 0; i < 20; ++i) {
@@ -123,7 +128,8 @@ int main() {
       aist_op_free(op);
     }
     op = nullptr;
-    if (aist_node_query(context, tls, "127.0.0.1", AIST_NUL_TERMINATED, no_tls.port, &op, nullptr) == AIST_OK) {
+    if (aist_node_query(context, tls, "127.0.0.1", AIST_NUL_TERMINATED, no_tls.port, &op,
+                        nullptr) == AIST_OK) {
       failed += aist_op_wait(op, i < 2 ? 30'000'000'000 : 50'000'000, nullptr) != AIST_OK;
       aist_op_free(op);
     }
