@@ -135,7 +135,8 @@ uint8_t aist_error_retryable(const aist_error* err) {
   return err != nullptr && err->hints.retryable ? 1 : 0;
 }
 uint32_t aist_error_scope(const aist_error* err) {
-  return err == nullptr ? AIST_SCOPE_UNSPECIFIED : static_cast<uint32_t>(err->hints.scope);
+  if (err == nullptr) return AIST_SCOPE_UNSPECIFIED;
+  return static_cast<uint32_t>(err->hints.scope);
 }
 int32_t aist_error_errno(const aist_error* err) {
   return err == nullptr ? 0 : err->hints.system_errno;

@@ -48,7 +48,8 @@ absl::StatusOr<std::shared_ptr<Core>> MakeCore(const aist_context_opts& opts) {
                                               const char* message) {
           fn(user, static_cast<uint32_t>(level), module, message);
         },
-        static_cast<util::LogLevel>(opts.log_level == 0 ? AIST_LOG_INFO : opts.log_level));
+        static_cast<util::LogLevel>(opts.log_level == 0 ? uint32_t{AIST_LOG_INFO}
+                                                        : opts.log_level));
   }
   // Last, so that a failed creation never drops what the caller still owns.
   core->log_user = opts.log_user;

@@ -53,7 +53,7 @@ aist_status aist_op_wait(aist_op* op, int64_t timeout_ns, aist_error** err) {
     if (!op->object->Wait(timeout_ns)) {
       return aistation::util::Error(absl::StatusCode::kDeadlineExceeded, "op.wait_timeout",
                                     "aist_op_wait: the operation still runs; wait again",
-                                    {.retryable = true});
+                                    {.retryable = true, .cause = {}});
     }
     return op->object->result().status();
   });
