@@ -219,7 +219,11 @@ absl::StatusOr<std::shared_ptr<Allocator>> Allocator::Open(std::shared_ptr<store
   if (inventory != nullptr) {
     AIST_RETURN_IF_ERROR(out->SetInventory(*inventory));
   } else {
-    AIST_RETURN_IF_ERROR(out->State().status());
+    AIST_ASSIGN_OR_RETURN(const v1::AllocationState state, out->State());
+    if (state.inventory().nodes().empty()) {
+      return util::NotFound("alloc.no_inventory",
+                            "the store holds no inventory of machines; give one");
+    }
   }
   return std::shared_ptr<Allocator>(std::move(out));
 }

@@ -38,7 +38,7 @@ aist_status aist_alloc_open(aist_context* ctx, aist_store* store, aist_format fo
     AIST_ASSIGN_OR_RETURN(const auto bytes, aistation::api::Raw(kFunction, "inventory", inventory,
                                                                 inventory_size));
     v1::Inventory document;
-    if (inventory != nullptr) {
+    if (!bytes.empty()) {
       AIST_ASSIGN_OR_RETURN(document, wire::Parse<v1::Inventory>(wire_format, bytes, "inventory"));
       AIST_ASSIGN_OR_RETURN(const auto catalogue, aistation::accel::Catalogue::Load(""));
       for (auto& node : *document.mutable_nodes()) {
@@ -47,7 +47,7 @@ aist_status aist_alloc_open(aist_context* ctx, aist_store* store, aist_format fo
     }
     AIST_ASSIGN_OR_RETURN(
         auto object,
-        alloc::Allocator::Open(store->object, inventory == nullptr ? nullptr : &document,
+        alloc::Allocator::Open(store->object, bytes.empty() ? nullptr : &document,
                                *ctx->core->clock));
     *out = new aist_allocator_state(ctx->core, std::move(object));
     return absl::OkStatus();

@@ -104,9 +104,13 @@ absl::StatusOr<v1::Report> Build(store::Store& store, const Options& options, ut
   }
   // The allocator does not own the store of its caller.
   const std::shared_ptr<store::Store> borrowed(std::shared_ptr<void>(), &store);
-  AIST_ASSIGN_OR_RETURN(const auto allocator, alloc::Allocator::Open(borrowed, nullptr, clock));
-  AIST_ASSIGN_OR_RETURN(const auto state, allocator->State());
-  AddInventory(state, &report);
+  const auto allocator = alloc::Allocator::Open(borrowed, nullptr, clock);
+  if (allocator.ok()) {
+    AIST_ASSIGN_OR_RETURN(const auto state, (*allocator)->State());
+    AddInventory(state, &report);
+  } else if (!absl::IsNotFound(allocator.status())) {
+    return allocator.status();
+  }
   AddUse(&report);
   return report;
 }

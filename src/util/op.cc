@@ -132,8 +132,9 @@ absl::StatusOr<std::shared_ptr<Op>> Op::Start(Executor& executor, int64_t timeou
 }
 
 void Op::Run() {
-  absl::StatusOr<OpResult> result = control_.Check();
-  if (result.status().ok()) {
+  const absl::Status early = control_.Check();
+  absl::StatusOr<OpResult> result = early.ok() ? absl::UnknownError("not run") : early;
+  if (early.ok()) {
     try {
       result = body_(control_);
     } catch (const std::bad_alloc&) {
