@@ -67,7 +67,7 @@ int main() {
   aist_store_opts opts = AIST_STORE_OPTS_INIT;
   host::Check(aist_context_create(nullptr, &context, &error) == AIST_OK &&
                   aist_store_open(context, &opts, &store, &error) == AIST_OK &&
-                  aist_store_watch_create(store, "", 0, 0, &watch, &error) == AIST_OK &&
+                  aist_store_watch_create(store, "quiet/", 6, 0, &watch, &error) == AIST_OK &&
                   aist_monitor_subscribe(context, &events, &error) == AIST_OK,
               "set up", aist_error_message(error));
   const std::string inventory = host::ReadFile(AIST_SOURCE_DIR "/examples/data/cluster.json");

@@ -25,10 +25,16 @@ std::string Directory() {
   return getcwd(buffer, sizeof(buffer)) == nullptr ? "" : buffer;
 }
 
+// Handlers of the process; glibc's own for threads (32 and 33) come with the first thread.
+std::string Caught() {
+  const unsigned long long mask = std::strtoull(host::ProcStatus("SigCgt").c_str(), nullptr, 16);
+  return std::to_string(mask & ~(3ULL << 31));
+}
+
 struct Snapshot {
   int fds = host::CountFds();
   int threads = host::CountThreads();
-  std::string caught = host::ProcStatus("SigCgt");
+  std::string caught = Caught();
   std::string ignored = host::ProcStatus("SigIgn");
   std::string blocked = host::ProcStatus("SigBlk");
   std::string cpus = host::ProcStatus("Cpus_allowed");

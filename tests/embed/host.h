@@ -4,6 +4,8 @@
 
 #include <aistation/aistation.h>
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -53,12 +55,17 @@ inline std::string Take(aist_bytes* bytes) {
 }
 
 inline std::string ReadFile(const std::string& path) {
+  // A test may have a cancellation pending; it is for the library, not for this.
+  int before = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   std::string text;
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return text;
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) text.append(buffer, n);
-  std::fclose(file);
+  if (file != nullptr) {
+    char buffer[4096];
+    for (size_t n; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) text.append(buffer, n);
+    std::fclose(file);
+  }
+  pthread_setcancelstate(before, nullptr);
   return text;
 }
 
