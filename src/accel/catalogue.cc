@@ -127,6 +127,13 @@ absl::Status Catalogue::Add(std::string_view text, std::string_view source) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::shared_ptr<const Catalogue>> Catalogue::Parse(std::string_view text,
+                                                                  std::string_view source) {
+  auto catalogue = std::make_shared<Catalogue>();
+  AIST_RETURN_IF_ERROR(catalogue->Add(text, source));
+  return std::shared_ptr<const Catalogue>(std::move(catalogue));
+}
+
 absl::StatusOr<std::shared_ptr<const Catalogue>> Catalogue::Load(const std::string& path) {
   auto catalogue = std::make_shared<Catalogue>();
   if (path.empty()) {

@@ -32,6 +32,9 @@ class Catalogue {
   // `accel.catalogue` names file and field; ALREADY_EXISTS `accel.duplicate`.
   static absl::StatusOr<std::shared_ptr<const Catalogue>> Load(const std::string& path);
 
+  static absl::StatusOr<std::shared_ptr<const Catalogue>> Parse(std::string_view text,
+                                                                std::string_view source);
+
   const std::vector<Model>& models() const { return models_; }
   // By PCI id, also of a virtual function; null when unknown. Of several models that share an id the
   // first.

@@ -82,6 +82,7 @@ aist_status aist_context_create(const aist_context_opts* opts, aist_context** ou
     AIST_ASSIGN_OR_RETURN(const auto options,
                           aistation::api::ReadOptions("aist_context_create", opts));
     aistation::api::WatchForks();
+    aistation::security::KeepOpenSslAtExit();
     AIST_ASSIGN_OR_RETURN(auto core, aistation::api::MakeCore(options));
     *out = new aist_context(std::move(core));
     return absl::OkStatus();

@@ -215,6 +215,7 @@ aist_status aist_dataset_read(const aist_dataset* handle, uint64_t index, uint64
 void aist_dataset_free(aist_dataset* handle) {
   if (handle == nullptr) return;
   // Also in a forked child: only memory and a file descriptor go.
+  const aistation::api::internal::CancellationOff off;
   (void)GuardValue<int>("aist_dataset_free", 0, [] { return 0; });
   delete handle;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "security/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -36,6 +37,8 @@ std::string Hasher::Finish() {
   state_.reset();
   return std::string(reinterpret_cast<const char*>(digest.data()), size);
 }
+
+void KeepOpenSslAtExit() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
 
 std::string Sha256(std::string_view bytes) {
   Hasher hasher;
