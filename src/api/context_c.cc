@@ -7,6 +7,7 @@
 #include "api/features.h"
 #include "api/handle.h"
 #include "api/options.h"
+#include "security/digest.h"
 
 namespace aistation::api {
 

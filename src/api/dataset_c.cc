@@ -205,8 +205,7 @@ aist_status aist_dataset_read(const aist_dataset* handle, uint64_t index, uint64
         AIST_REQUIRE(kFunction, read_size);
         if (size != 0) AIST_REQUIRE(kFunction, buffer);
         AIST_ASSIGN_OR_RETURN(
-            *read_size,
-            handle->reader->Read(index, offset, static_cast<char*>(buffer), size));
+            *read_size, handle->reader->Read(index, offset, static_cast<char*>(buffer), size));
         return absl::OkStatus();
       },
       ForkPolicy::kAllow);

@@ -60,9 +60,9 @@ absl::StatusOr<Digest> ParseDigest(std::string_view text) {
   Digest digest{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
   const size_t digits = digest.algorithm == "sha256" ? 64 : digest.algorithm == "sha512" ? 128 : 0;
   if (digits == 0) {
-    return util::InvalidArgument(
-        "security.digest", util::StrCat("digest \"", util::Excerpt(text),
-                                        "\": expected the algorithm sha256 or sha512"));
+    return util::InvalidArgument("security.digest",
+                                 util::StrCat("digest \"", util::Excerpt(text),
+                                              "\": expected the algorithm sha256 or sha512"));
   }
   const bool hex = digest.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!hex || digest.hex.size() != digits) {

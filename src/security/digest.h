@@ -38,8 +38,8 @@ struct Digest {
 };
 absl::StatusOr<Digest> ParseDigest(std::string_view text);
 
-// Makes OpenSSL leave its data alone at exit(), when threads may still use them. Works when nobody in
-// the process has used OpenSSL before; call it first. Any number of times, from any thread.
+// Makes OpenSSL leave its data alone at exit(), when threads may still use them. Works when nobody
+// in the process has used OpenSSL before; call it first. Any number of times, from any thread.
 void KeepOpenSslAtExit();
 
 // `size` random bytes from the system, as hexadecimal.
