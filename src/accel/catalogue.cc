@@ -191,7 +191,10 @@ std::string Catalogue::ToJson() const {
     WriteStrings(w, "pci_ids", model.pci_ids);
     WriteStrings(w, "pci_vf_ids", model.pci_vf_ids);
     w.Field("shared_pci_id", model.shared_pci_id);
-    w.Field("memory_bytes", model.memory_bytes);
+    if (model.memory_bytes != 0) {
+      w.Key("memory_gib");
+      w.Double(static_cast<double>(model.memory_bytes) / (1u << 30));
+    }
     WriteStrings(w, "device_nodes", model.device_nodes);
     WriteStrings(w, "drivers", model.drivers);
     w.Field("visible_devices_env", model.visible_devices_env);

@@ -40,7 +40,7 @@ class Reader {
  private:
   absl::Status Cpu(const XmlElement& cpu) {
     Place place;
-    place.numa = util::ParseInt<int32_t>(cpu.Get("numaid")).value_or(-1);
+    AIST_ASSIGN_OR_RETURN(place.numa, cpu.Number("numaid", -1, source_));
     if (place.numa >= 0) {
       // The file does not tell sockets: each NUMA node counts as one of its own.
       place.socket = static_cast<uint32_t>(place.numa);

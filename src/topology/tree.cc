@@ -59,7 +59,7 @@ std::string NormalizePciAddress(std::string_view text) {
   const auto bus = util::ParseInt<uint32_t>(parts[parts.size() - 2], 16);
   const auto device = util::ParseInt<uint32_t>(last.substr(0, dot), 16);
   const auto function = util::ParseInt<uint32_t>(last.substr(dot + 1), 16);
-  if (!domain || !bus || !device || !function || *bus > 255 || *device > 31 || *function > 7) {
+  if (!domain || !bus || !device || !function || last.size() != dot + 2 || *bus > 255 || *device > 31 || *function > 7) {
     return "";
   }
   const auto hex = [](uint32_t value, size_t digits) {

@@ -147,6 +147,9 @@ class Parser {
       AIST_RETURN_IF_ERROR(Name(&key));
       AIST_RETURN_IF_ERROR(Value(&value));
       if (element->attributes.size() >= 200) return Bad("at most 200 attributes");
+      for (const auto& [known, ignored] : element->attributes) {
+        if (known == key) return Bad(util::StrCat("attribute ", key, " once"));
+      }
       element->attributes.emplace_back(std::move(key), std::move(value));
     }
     Advance(1);
@@ -156,7 +159,10 @@ class Parser {
     while (true) {
       const size_t next = text_.find('<', at_);
       if (next == std::string_view::npos) return Bad(util::StrCat("</", element->name, ">"));
-      Advance(next - at_);  // text between elements means nothing here
+      // Text between elements means nothing here, but it must be text.
+      std::string ignored;
+      AIST_RETURN_IF_ERROR(Unescape(text_.substr(at_, next - at_), &ignored));
+      Advance(next - at_);
       if (At("<!--")) {
         AIST_RETURN_IF_ERROR(SkipTo("-->", "the end of a comment"));
       } else if (At("</")) {
@@ -191,6 +197,17 @@ std::string_view XmlElement::Get(std::string_view attribute) const {
     if (key == attribute) return value;
   }
   return {};
+}
+
+absl::StatusOr<int32_t> XmlElement::Number(std::string_view attribute, int32_t otherwise,
+                                           std::string_view source) const {
+  const std::string_view text = Get(attribute);
+  if (text.empty()) return otherwise;
+  const auto value = util::ParseInt<int32_t>(text);
+  if (value.has_value()) return *value;
+  return util::InvalidArgument(
+      "topology.xml", util::StrCat(source, ", line ", line, ": <", name, "> ", attribute,
+                                   ": expected a whole number, got \"", util::Excerpt(text), "\""));
 }
 
 absl::StatusOr<XmlElement> ParseXml(std::string_view text, std::string_view source) {

@@ -3,6 +3,7 @@
 // anything. Bounded: 32 MiB, depth 128, 200,000 elements.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct XmlElement {
   std::vector<XmlElement> children;
   // "" when absent.
   std::string_view Get(std::string_view attribute) const;
+  // A whole number; `otherwise` when absent or empty. INVALID_ARGUMENT `topology.xml` names the line.
+  absl::StatusOr<int32_t> Number(std::string_view attribute, int32_t otherwise,
+                                 std::string_view source) const;
 };
 
 // The root element. INVALID_ARGUMENT `topology.xml` names source and line.
