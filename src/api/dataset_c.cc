@@ -25,8 +25,8 @@ struct aist_dataset : aistation::api::Counted {
 
 namespace {
 
-absl::StatusOr<v1::DatasetCacheRequest> ParseRequest(const char* function, aist_format format,
-                                                     const void* request, size_t size) {
+absl::StatusOr<v1::DatasetCacheRequest> ParseCacheRequest(const char* function, aist_format format,
+                                                          const void* request, size_t size) {
   AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(function, format));
   AIST_ASSIGN_OR_RETURN(const auto bytes, aistation::api::Raw(function, "request", request, size));
   return wire::Parse<v1::DatasetCacheRequest>(wire_format, bytes, "dataset request");
@@ -68,7 +68,8 @@ aist_status aist_dataset_cache(aist_node* node, aist_format format, const void* 
   return Guard(kFunction, err, [&]() -> absl::Status {
     AIST_REQUIRE(kFunction, node);
     AIST_REQUIRE(kFunction, op);
-    AIST_ASSIGN_OR_RETURN(auto document, ParseRequest(kFunction, format, request, request_size));
+    AIST_ASSIGN_OR_RETURN(auto document,
+                          ParseCacheRequest(kFunction, format, request, request_size));
     return aistation::api::StartOp(
         node->core, 0,
         [object = node->object, document = std::move(document)](
@@ -88,7 +89,8 @@ aist_status aist_dataset_distribute(aist_context* ctx, aist_tls* tls, aist_forma
     AIST_REQUIRE(kFunction, ctx);
     AIST_REQUIRE(kFunction, tls);
     AIST_REQUIRE(kFunction, op);
-    AIST_ASSIGN_OR_RETURN(auto document, ParseRequest(kFunction, format, request, request_size));
+    AIST_ASSIGN_OR_RETURN(auto document,
+                          ParseCacheRequest(kFunction, format, request, request_size));
     return aistation::api::StartOp(
         ctx->core, 0,
         [identity = tls->object, document = std::move(document)](

@@ -18,7 +18,7 @@
 namespace aistation::security {
 namespace {
 
-constexpr uint64_t kMaxPem = 1u << 20;
+constexpr uint64_t kMaxPemFile = 1u << 20;
 
 // What one reading of the files gave. Immutable.
 struct Loaded {
@@ -31,7 +31,8 @@ struct Loaded {
 absl::Status Bad(std::string_view file, std::string_view what) {
   std::string detail;
   if (const unsigned long code = ERR_get_error(); code != 0) {
-    if (const char* reason = ERR_reason_error_string(code)) detail = util::StrCat(" (", reason, ")");
+    if (const char* reason = ERR_reason_error_string(code))
+      detail = util::StrCat(" (", reason, ")");
   }
   ERR_clear_error();
   return util::InvalidArgument("security.file", util::StrCat(file, ": ", what, detail));
@@ -43,9 +44,9 @@ absl::Status CheckKeyMode(const std::string& path) {
     return util::ErrnoError(errno, "security.key", util::StrCat("key file ", path));
   }
   if ((info.st_mode & 077) != 0) {
-    return util::Error(absl::StatusCode::kPermissionDenied, "security.key_mode",
-                       util::StrCat("key file ", path,
-                                    ": others than its owner may use it; run chmod 600 on it"));
+    return util::Error(
+        absl::StatusCode::kPermissionDenied, "security.key_mode",
+        util::StrCat("key file ", path, ": others than its owner may use it; run chmod 600 on it"));
   }
   return absl::OkStatus();
 }
@@ -59,9 +60,9 @@ std::shared_ptr<SSL_CTX> NewContext(bool server) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
-  SSL_CTX_set_verify(
-      context.get(),
-      server ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(context.get(),
+                     server ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_PEER,
+                     nullptr);
   static constexpr unsigned char kSession[] = "aistation";
   SSL_CTX_set_session_id_context(context.get(), kSession, sizeof(kSession) - 1);
   return context;
@@ -76,8 +77,9 @@ absl::Status FillContext(SSL_CTX* context, const TlsOptions& options) {
     return Bad(options.cert_file, "expected a PEM certificate, then its chain");
   }
   if (SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Bad(options.key_file, "expected a PEM private key without a passphrase that fits the "
-                                 "certificate");
+    return Bad(options.key_file,
+               "expected a PEM private key without a passphrase that fits the "
+               "certificate");
   }
   if (SSL_CTX_check_private_key(context) != 1) {
     return Bad(options.key_file, util::StrCat("this key is not the one of ", options.cert_file));
@@ -113,18 +115,19 @@ absl::Status CheckChain(SSL_CTX* context, const TlsOptions& options, util::Clock
 absl::StatusOr<std::shared_ptr<const Loaded>> LoadFiles(const TlsOptions& options,
                                                         util::Clock& clock) {
   if (options.ca_file.empty()) {
-    return util::InvalidArgument("security.ca", "ca_file must be given: the PEM file of the "
-                                                "trusted CAs");
+    return util::InvalidArgument("security.ca",
+                                 "ca_file must be given: the PEM file of the "
+                                 "trusted CAs");
   }
   if (options.cert_file.empty() != options.key_file.empty()) {
     return util::InvalidArgument("security.pair",
                                  "cert_file and key_file belong together; give both or none");
   }
-  AIST_RETURN_IF_ERROR(util::ReadFile(options.ca_file, kMaxPem).status());
+  AIST_RETURN_IF_ERROR(util::ReadFile(options.ca_file, kMaxPemFile).status());
   auto loaded = std::make_shared<Loaded>();
   if (!options.cert_file.empty()) {
     AIST_RETURN_IF_ERROR(CheckKeyMode(options.key_file));
-    AIST_ASSIGN_OR_RETURN(const std::string pem, util::ReadFile(options.cert_file, kMaxPem));
+    AIST_ASSIGN_OR_RETURN(const std::string pem, util::ReadFile(options.cert_file, kMaxPemFile));
     auto facts = ReadCertificate(pem);
     if (!facts.ok()) return util::Annotate(facts.status(), options.cert_file);
     loaded->facts = *std::move(facts);
@@ -223,8 +226,8 @@ std::string TlsIdentity::DescribeJson() const {
   w.Field("serial", facts.serial);
   w.Field("not_before_unix_ns", facts.not_before_unix_ns);
   w.Field("not_after_unix_ns", facts.not_after_unix_ns);
-  w.Field("days_left",
-          (facts.not_after_unix_ns - state_->clock.UnixNanos()) / (int64_t{86'400} * 1'000'000'000));
+  w.Field("days_left", (facts.not_after_unix_ns - state_->clock.UnixNanos()) /
+                           (int64_t{86'400} * 1'000'000'000));
   w.Field("generation", generation());
   w.EndObject();
   return w.Take();

@@ -11,15 +11,15 @@
 namespace aistation::topology {
 namespace {
 
-class Reader {
+class NcclReader {
  public:
-  explicit Reader(std::string_view source) : source_(source) {}
+  explicit NcclReader(std::string_view source) : source_(source) {}
 
   absl::StatusOr<v1::NodeInventory> Run(const XmlElement& root) {
     if (root.name != "system") {
-      return util::InvalidArgument(
-          "topology.nccl", util::StrCat(source_, " line ", root.line,
-                                        ": expected the element system, as NCCL writes"));
+      return util::InvalidArgument("topology.nccl",
+                                   util::StrCat(source_, " line ", root.line,
+                                                ": expected the element system, as NCCL writes"));
     }
     for (const auto& child : root.children) {
       if (child.name == "cpu") {
@@ -63,9 +63,8 @@ class Reader {
       return util::InvalidArgument("topology.nccl", util::StrCat(source_, " line ", pci.line,
                                                                  ": expected the attribute busid"));
     }
-    const uint64_t hop =
-        PcieBandwidthMbps(pci.Get("link_speed"),
-                          util::ParseInt<uint64_t>(pci.Get("link_width")).value_or(0));
+    const uint64_t hop = PcieBandwidthMbps(
+        pci.Get("link_speed"), util::ParseInt<uint64_t>(pci.Get("link_width")).value_or(0));
     if (hop != 0 && (place.bandwidth_mbps == 0 || hop < place.bandwidth_mbps)) {
       place.bandwidth_mbps = hop;
     }
@@ -172,7 +171,7 @@ class Reader {
 
 absl::StatusOr<v1::NodeInventory> ParseNcclXml(std::string_view text, std::string_view source) {
   AIST_ASSIGN_OR_RETURN(const XmlElement root, ParseXml(text, source));
-  return Reader(source).Run(root);
+  return NcclReader(source).Run(root);
 }
 
 }  // namespace aistation::topology

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kChunks = "/aistation/v1/chunks/";
 constexpr int64_t kMaxWaitMs = 30'000;
 constexpr int64_t kSlice = 200'000'000;
-constexpr uint64_t kPiece = 256u << 10;
+constexpr uint64_t kServePiece = 256u << 10;
 
 // The digest of "/v2/<name>/blobs/<digest>", "" when the path is another one.
 std::string_view BlobDigest(std::string_view path) {
@@ -36,7 +36,8 @@ struct Flight {
 }  // namespace
 
 struct Engine::State {
-  explicit State(EngineOptions o) : options(std::move(o)), source_limiter(options.source_rate_bytes) {}
+  explicit State(EngineOptions o)
+      : options(std::move(o)), source_limiter(options.source_rate_bytes) {}
   const EngineOptions options;
   net::RateLimiter source_limiter;
   util::Mutex mutex;
@@ -93,8 +94,13 @@ struct Engine::State {
     (void)options.metrics->CounterAdd(kName, kHelp, {{"from", "peer"}},
                                       static_cast<double>(stats.bytes_peers()));
     for (const auto& peer : stats.quarantined()) {
-      options.metrics->Emit({0, 0, "transfer", "quarantine", monitor::Severity::kWarning,
-                             util::StrCat(peer, " sent bad bytes"), {{"peer", peer}}});
+      options.metrics->Emit({0,
+                             0,
+                             "transfer",
+                             "quarantine",
+                             monitor::Severity::kWarning,
+                             util::StrCat(peer, " sent bad bytes"),
+                             {{"peer", peer}}});
     }
   }
 
@@ -165,7 +171,7 @@ struct Engine::State {
       const uint64_t chunk = offset / info.chunk_bytes;
       AIST_RETURN_IF_ERROR(WaitFor(id, chunk, kMaxWaitMs, responder));
       const uint64_t piece =
-          std::min({kPiece, length, (chunk + 1) * info.chunk_bytes - offset});
+          std::min({kServePiece, length, (chunk + 1) * info.chunk_bytes - offset});
       AIST_ASSIGN_OR_RETURN(const std::string bytes, options.store->Read(id, offset, piece));
       AIST_RETURN_IF_ERROR(responder.Write(bytes));
       CountSent(id, piece);
@@ -182,8 +188,8 @@ struct Engine::State {
     const auto chunk = util::ParseInt<uint64_t>(rest.substr(slash + 1));
     const auto wait = util::ParseInt<int64_t>(request.Query("wait_ms"));
     if (!chunk.has_value()) {
-      return util::InvalidArgument("transfer.path", util::StrCat(request.path,
-                                                                 ": expected a chunk number"));
+      return util::InvalidArgument("transfer.path",
+                                   util::StrCat(request.path, ": expected a chunk number"));
     }
     AIST_RETURN_IF_ERROR(
         WaitFor(id, *chunk, std::clamp<int64_t>(wait.value_or(0), 0, kMaxWaitMs), responder));
@@ -212,9 +218,9 @@ struct Engine::State {
                             {"Docker-Content-Digest", digest},
                             {"Accept-Ranges", "bytes"}};
     if (range.has_value()) {
-      headers.emplace_back("Content-Range",
-                           util::StrCat("bytes ", span.offset, "-", span.offset + span.length - 1,
-                                        "/", info.size));
+      headers.emplace_back(
+          "Content-Range",
+          util::StrCat("bytes ", span.offset, "-", span.offset + span.length - 1, "/", info.size));
     }
     AIST_RETURN_IF_ERROR(responder.Start(range.has_value() ? 206 : 200, headers, span.length));
     if (request.method == "HEAD") return absl::OkStatus();

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kPrefix = "/aistation/v1/ops/";
 constexpr size_t kMaxOps = 1000;
 constexpr int64_t kKeep = int64_t{600} * 1'000'000'000;
-constexpr int64_t kMaxWaitMs = 20'000;
+constexpr int64_t kMaxPollMs = 20'000;
 constexpr uint64_t kMaxResult = 64u << 20;
 
 struct Running {
@@ -66,16 +66,14 @@ struct RemoteOps::State {
     // The body must not need this object: the caller's part of the request is copied.
     auto peer = std::make_shared<net::ServerRequest>(request);
     AIST_ASSIGN_OR_RETURN(
-        auto op, util::Op::Start(executor,
-                                 std::clamp<int64_t>(timeout_ms.value_or(3'600'000), 1, 86'400'000) *
-                                     1'000'000,
-                                 [call = method->second, peer](
-                                     util::OpControl& control) -> absl::StatusOr<util::OpResult> {
-                                   AIST_ASSIGN_OR_RETURN(std::string result,
-                                                         call(*peer, peer->body, control));
-                                   return util::OpResult(
-                                       [r = std::move(result)](bool) { return r; });
-                                 }));
+        auto op, util::Op::Start(
+                     executor,
+                     std::clamp<int64_t>(timeout_ms.value_or(3'600'000), 1, 86'400'000) * 1'000'000,
+                     [call = method->second,
+                      peer](util::OpControl& control) -> absl::StatusOr<util::OpResult> {
+                       AIST_ASSIGN_OR_RETURN(std::string result, call(*peer, peer->body, control));
+                       return util::OpResult([r = std::move(result)](bool) { return r; });
+                     }));
     const std::string id = security::RandomHex(16);
     {
       const util::MutexLock lock(mutex);
@@ -98,14 +96,15 @@ struct RemoteOps::State {
                     net::Responder& responder) {
     AIST_ASSIGN_OR_RETURN(const auto op, Find(id, request));
     int64_t left_ms = std::clamp<int64_t>(
-        util::ParseInt<int64_t>(request.Query("wait_ms")).value_or(0), 0, kMaxWaitMs);
+        util::ParseInt<int64_t>(request.Query("wait_ms")).value_or(0), 0, kMaxPollMs);
     while (!op->Wait(std::min<int64_t>(left_ms, 100) * 1'000'000) && left_ms > 0 &&
            !responder.stopping()) {
       left_ms -= 100;
     }
     if (op->done()) {
       AIST_ASSIGN_OR_RETURN(const auto result, op->result());
-      return responder.Send(200, "application/x-protobuf", result(false), {{"Aistation-Done", "1"}});
+      return responder.Send(200, "application/x-protobuf", result(false),
+                            {{"Aistation-Done", "1"}});
     }
     const util::Progress progress = op->progress();
     util::JsonWriter w;
@@ -161,16 +160,16 @@ class Call {
        const v1::Member& member, util::OpControl& control)
       : client_(client), identity_(identity), member_(member), control_(control) {}
 
-  absl::StatusOr<std::string> Run(std::string_view method, const std::string& request,
-                                  const std::function<void(uint64_t, uint64_t, std::string)>& report) {
+  absl::StatusOr<std::string> Run(
+      std::string_view method, const std::string& request,
+      const std::function<void(uint64_t, uint64_t, std::string)>& report) {
     const int64_t left_ns = control_.deadline_ns() == INT64_MAX
                                 ? int64_t{3'600'000} * 1'000'000
                                 : control_.deadline_ns() - util::RealClock().MonotonicNanos();
-    AIST_ASSIGN_OR_RETURN(
-        const std::string id,
-        Begin(util::StrCat(kPrefix, method, "?timeout_ms=",
-                           std::max<int64_t>(left_ns / 1'000'000, 1)),
-              request, method));
+    AIST_ASSIGN_OR_RETURN(const std::string id,
+                          Begin(util::StrCat(kPrefix, method, "?timeout_ms=",
+                                             std::max<int64_t>(left_ns / 1'000'000, 1)),
+                                request, method));
     auto result = Await(id, method, report);
     if (!result.ok() && !control_.Check().ok()) CancelRemote(id);
     return result;

@@ -20,7 +20,7 @@ if [ -z "$weak" ]; then ok "no GNU_UNIQUE symbols"; else bad "no GNU_UNIQUE symb
 # Objects of our own with work at load time; generated protobuf code has some by nature. Without
 # optimisation the compiler leaves calls in them that do nothing.
 if grep -q '^CMAKE_BUILD_TYPE:STRING=Release' "$build/CMakeCache.txt"; then
-  early=$(find "$build/src" -name '*.cc.o' -not -name '*.pb.cc.o' -print0 |
+  early=$(find "$build/src" -name '*.o' -not -name '*.pb.cc.o' -print0 |
     xargs -0 -r -n 20 -P "$(nproc)" /usr/bin/python3 tests/scripts/lib/initialisers.py)
   if [ -z "$early" ]; then ok "no static initialisers"; else bad "no static initialisers: $(head -6 <<<"$early" | tr '\n' ' ')"; fi
 else
