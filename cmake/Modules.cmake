@@ -14,6 +14,8 @@ function(aist_module name)
   if(AISTATION_UNITY)
     # Several sources at once: the headers of protobuf and the like are read once, not for each file.
     set_target_properties(aist_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # GCC takes anonymous namespaces of an included .cc for those of a header.
+    target_compile_options(aist_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
   target_include_directories(aist_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(aist_${name} PUBLIC ${ARGN} PRIVATE aist_flags)
