@@ -103,7 +103,7 @@ start_registry() {
 
 # push_image LAYOUT:TAG NAME:TAG
 push_image() {
-  skopeo copy --quiet --dest-cert-dir "$work/registry-certs" --dest-creds puller:training \
+  skopeo copy --quiet --preserve-digests --dest-cert-dir "$work/registry-certs" --dest-creds puller:training \
     "oci:$1" "docker://$registry/$2" >>"$work/skopeo.log" 2>&1 || die "skopeo could not push; see $work/skopeo.log"
 }
 

@@ -30,7 +30,7 @@ sent=$(blob_bytes "$lines")
 # What was under way at the moment of death may be read again.
 most=$((size + 24 * 1048576))
 if [ "$sent" -le "$most" ]; then ok "registry bytes $sent of at most $most"; else bad "registry bytes $sent, more than $most"; fi
-expect_code "skopeo gets the image from the mirror" 0 skopeo copy --src-tls-verify=false \
+expect_code "skopeo gets the image from the mirror" 0 skopeo copy --preserve-digests --src-tls-verify=false \
   "docker://127.0.0.1:${mirror_port[11]}/bank/small:1" "oci:$work/copy:1"
 expect "the bytes are right" bash -c "cd '$work/layout/blobs/sha256' && for b in *; do cmp \$b '$work/copy/blobs/sha256/'\$b; done"
 finish_scenario

@@ -24,7 +24,7 @@ if [ "$sent" = "$size" ]; then ok "registry read once: $sent bytes"; else bad "r
 kill "$registry_pid"
 wait_for 10 "end of the registry" bash -c "! kill -0 $registry_pid"
 for n in 11 12; do
-  expect_code "skopeo pulls from the mirror of node$n" 0 skopeo copy --src-tls-verify=false \
+  expect_code "skopeo pulls from the mirror of node$n" 0 skopeo copy --preserve-digests --src-tls-verify=false \
     "docker://127.0.0.1:${mirror_port[$n]}/bank/small:1" "oci:$work/copy$n:1"
   expect "the same blobs" bash -c "cd '$work/layout/blobs/sha256' && for b in *; do cmp \$b '$work/copy$n/blobs/sha256/'\$b; done"
 done

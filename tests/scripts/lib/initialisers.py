@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HARMLESS = re.compile(r"^(_ZNSt8ios_base4Init[CD]1Ev|__cxa_atexit|__dso_handle|_ZStL8__ioinit|\.bss\b.*|"
-                      r"_ZG?V?N5boost4asio\w+|_GLOBAL_OFFSET_TABLE_|_Z41__static_initialization_and_destruction_0ii)([-+]0x[0-9a-f]+)?$")
+                      r"_ZG?V?N5boost\w+|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|_Z41__static_initialization_and_destruction_0ii)([-+]0x[0-9a-f]+)?$")
 
 
 def touched(path):
