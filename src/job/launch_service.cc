@@ -104,8 +104,9 @@ struct LaunchService::State {
 
 void LaunchService::State::Drain(Process& process) {
   char buffer[8192];
-  // Bounded a turn, so that one that prints without end does not starve the others.
-  for (int i = 0; i < 64 && process.output.valid(); ++i) {
+  // Bounded a turn, so that one that prints without end does not starve the others; more than the
+  // pipe can hold, so that nothing is left of one that has ended.
+  for (int i = 0; i < 256 && process.output.valid(); ++i) {
     const ssize_t n = read(process.output.get(), buffer, sizeof(buffer));
     if (n > 0) {
       process.Append(std::string_view(buffer, static_cast<size_t>(n)));

@@ -18,12 +18,13 @@ void Process::Append(std::string_view bytes) {
       file.Close();  // a full disk must not stop the process
     }
   }
-  for (const char c : bytes) {
-    if (c != '\n') {
-      if (line.size() < kMaxOutputLine) line.push_back(c);
-      continue;
-    }
-    tail.push_back(util::ToValidUtf8(line));
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    line.append(part.substr(0, kMaxOutputLine - std::min(kMaxOutputLine, line.size())));
+    if (end == std::string_view::npos) break;
+    bytes.remove_prefix(end + 1);
+    tail.push_back(std::move(line));
     line.clear();
     if (tail.size() > kTailLines) tail.pop_front();
   }
@@ -31,7 +32,7 @@ void Process::Append(std::string_view bytes) {
 
 v1::ProcessInfo Process::Describe() const {
   v1::ProcessInfo out = info;
-  for (const std::string& text : tail) out.add_output_tail(text);
+  for (const std::string& text : tail) out.add_output_tail(util::ToValidUtf8(text));
   if (!line.empty()) out.add_output_tail(util::ToValidUtf8(line));
   return out;
 }

@@ -95,6 +95,7 @@ absl::StatusOr<Spawned> Spawn(const std::vector<std::string>& command,
   util::Fd read_end(pipe_fds[0]);
   util::Fd write_end(pipe_fds[1]);
   fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  fcntl(read_end.get(), F_SETPIPE_SZ, 1 << 20);  // fewer stops of one that prints much; may be refused
   AIST_ASSIGN_OR_RETURN(const util::Fd null_fd, util::OpenFile("/dev/null", O_RDONLY));
   const ChildPlan plan{program.c_str(),     argv.data(),      envp.data(),
                        directory.c_str(),   null_fd.get(),    write_end.get(),
