@@ -60,7 +60,7 @@ absl::StatusOr<Reference> ParseReference(std::string_view text) {
   std::string_view rest = text;
   if (const size_t at = rest.find('@'); at != std::string_view::npos) {
     const auto digest = security::ParseDigest(rest.substr(at + 1));
-    if (!digest.ok()) return util::Annotate(digest.status(), util::StrCat("image ", util::Excerpt(text)));
+    if (!digest.ok()) return Bad(text, "a digest: sha256: and 64 hexadecimal digits after '@'");
     reference.digest = digest->ToString();
     rest = rest.substr(0, at);
   }

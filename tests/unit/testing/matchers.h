@@ -28,7 +28,7 @@ template <class T>
 // Stable reason of an error, and a part of its message.
 #define EXPECT_REASON(expr, reason, part)                                        \
   do {                                                                           \
-    const auto& aist_r_ = (expr);                                                \
+    const auto aist_r_ = (expr);                                                 \
     ASSERT_FALSE(aist_r_.ok());                                                  \
     const absl::Status& aist_s_ = ::aistation::testing::StatusOf(aist_r_);       \
     EXPECT_EQ(::aistation::util::Reason(aist_s_), reason);                       \
