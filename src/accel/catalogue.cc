@@ -112,8 +112,7 @@ absl::Status Catalogue::Add(std::string_view text, std::string_view source) {
       for (const auto& known : models_) {
         for (const auto& id : model.pci_ids) {
           const Model* other = FindByPciId(id);
-          const bool clash =
-              other != nullptr && !(other->shared_pci_id && model.shared_pci_id);
+          const bool clash = other != nullptr && !(other->shared_pci_id && model.shared_pci_id);
           if (!clash && known.model != model.model) continue;
           return util::Error(absl::StatusCode::kAlreadyExists, "accel.duplicate",
                              util::StrCat(Path(&list, i).ToString(), ": ", model.model, " (", id,

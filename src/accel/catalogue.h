@@ -36,8 +36,8 @@ class Catalogue {
                                                                 std::string_view source);
 
   const std::vector<Model>& models() const { return models_; }
-  // By PCI id, also of a virtual function; null when unknown. Of several models that share an id the
-  // first.
+  // By PCI id, also of a virtual function; null when unknown. Of several models that share an id
+  // the first.
   const Model* FindByPciId(std::string_view pci_id) const;
   const Model* FindByName(std::string_view model) const;
   std::string ToJson() const;

@@ -10,8 +10,8 @@
 
 namespace aistation::accel {
 
-// `root`: directory that holds sys, proc and dev; "" is "/". A display adapter that the catalogue does
-// not know is no card; other devices of an accelerator class are cards without a model.
+// `root`: directory that holds sys, proc and dev; "" is "/". A display adapter that the catalogue
+// does not know is no card; other devices of an accelerator class are cards without a model.
 absl::StatusOr<v1::NodeInventory> Discover(const std::string& root, const Catalogue& catalogue);
 
 // Fills vendor, model, memory and the device node of cards that have a PCI id.

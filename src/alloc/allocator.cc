@@ -137,26 +137,25 @@ absl::StatusOr<v1::Placement> StoreAllocator::Allocate(const v1::PlacementReques
     for (const auto& grant : snapshot.state.grants()) {
       if (grant.placement().grant_id() != id) continue;
       if (wire::Serialize(grant.placement().request()) != wire::Serialize(request)) {
-        return util::Error(absl::StatusCode::kAlreadyExists, "alloc.request_id",
-                           util::StrCat("request id ", id,
-                                        " was used for another request; choose a new one"));
+        return util::Error(
+            absl::StatusCode::kAlreadyExists, "alloc.request_id",
+            util::StrCat("request id ", id, " was used for another request; choose a new one"));
       }
       out = grant.placement();
       return absl::OkStatus();
     }
     if (store_->Get(util::StrCat(kHistory, id)).ok()) {
-      return util::FailedPrecondition("alloc.released",
-                                      util::StrCat("the grant of request id ", id,
-                                                   " was given back; choose a new one"));
+      return util::FailedPrecondition(
+          "alloc.released",
+          util::StrCat("the grant of request id ", id, " was given back; choose a new one"));
     }
     out = Plan(snapshot.state, request);
     if (out.has_refusal()) {
-      return util::Error(absl::StatusCode::kResourceExhausted,
-                         "alloc." + out.refusal().constraint(),
-                         out.refusal().nearest().empty()
-                             ? out.refusal().sentence()
-                             : util::StrCat(out.refusal().sentence(), " (", out.refusal().nearest(),
-                                            ")"));
+      return util::Error(
+          absl::StatusCode::kResourceExhausted, "alloc." + out.refusal().constraint(),
+          out.refusal().nearest().empty()
+              ? out.refusal().sentence()
+              : util::StrCat(out.refusal().sentence(), " (", out.refusal().nearest(), ")"));
     }
     out.set_dry_run(false);
     out.set_grant_id(id);
@@ -198,10 +197,12 @@ absl::Status StoreAllocator::Cordon(std::string_view node, std::string_view card
       for (const auto& card : entry.cards()) known = known || card.id() == card_id;
     }
     if (!known) {
-      return util::NotFound("alloc.no_device",
-                            util::StrCat("there is no ",
-                                         card_id.empty() ? "node " : util::StrCat("card ", util::Excerpt(card_id), " on node "),
-                                         util::Excerpt(node), " in the inventory"));
+      return util::NotFound(
+          "alloc.no_device",
+          util::StrCat("there is no ",
+                       card_id.empty() ? "node "
+                                       : util::StrCat("card ", util::Excerpt(card_id), " on node "),
+                       util::Excerpt(node), " in the inventory"));
     }
     std::string key = util::StrCat(kCordon, node);
     if (!card_id.empty()) util::StrAppend(&key, "/", card_id);

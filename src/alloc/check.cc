@@ -48,8 +48,8 @@ absl::Status CheckNode(const v1::NodeInventory& node, const std::string& field,
 }
 
 absl::Status BadRequest(std::string_view field, std::string_view expected) {
-  return util::InvalidArgument(
-      "alloc.request", util::StrCat("placement request: ", field, ": expected ", expected));
+  return util::InvalidArgument("alloc.request",
+                               util::StrCat("placement request: ", field, ": expected ", expected));
 }
 
 }  // namespace

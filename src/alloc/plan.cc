@@ -24,9 +24,9 @@ bool Preferred(const v1::PlacementRequest& request, const NodeView& view) {
 
 // Fewest nodes; of those, preferred ones first, then what fits closest. Empty: does not fit.
 //
-// With k nodes, each gives at least `least` cards, so a node may take at most what leaves `least` for
-// each of the others. The largest node that is not larger than the rest of the need goes first, the
-// last one is the smallest that covers what is left.
+// With k nodes, each gives at least `least` cards, so a node may take at most what leaves `least`
+// for each of the others. The largest node that is not larger than the rest of the need goes first,
+// the last one is the smallest that covers what is left.
 std::vector<Share> ChooseNodes(std::vector<const NodeView*> nodes,
                                const v1::PlacementRequest& request) {
   const size_t need = request.cards();
@@ -103,9 +103,8 @@ size_t RackCount(const std::vector<Share>& shares) {
 }
 
 size_t PreferredCount(const std::vector<Share>& shares, const v1::PlacementRequest& request) {
-  return static_cast<size_t>(std::count_if(shares.begin(), shares.end(), [&](const Share& s) {
-    return Preferred(request, *s.view);
-  }));
+  return static_cast<size_t>(std::count_if(
+      shares.begin(), shares.end(), [&](const Share& s) { return Preferred(request, *s.view); }));
 }
 
 size_t Waste(const std::vector<Share>& shares) {
@@ -114,7 +113,8 @@ size_t Waste(const std::vector<Share>& shares) {
   return waste;
 }
 
-// One rack if it holds as few nodes as the whole centre would; nodes that hold the data before that.
+// One rack if it holds as few nodes as the whole centre would; nodes that hold the data before
+// that.
 std::optional<Choice> Choose(const std::vector<NodeView>& views,
                              const v1::PlacementRequest& request) {
   std::vector<const NodeView*> all;
@@ -253,7 +253,8 @@ v1::Placement Plan(const v1::AllocationState& state, const v1::PlacementRequest&
     refusal.set_sentence(util::StrCat("department ", request.department(), " may hold ", *quota,
                                       " cards and holds ", used, ": ", request.cards(),
                                       " more do not fit"));
-    if (used < *quota) refusal.set_nearest(util::StrCat(*quota - used, " cards are within the quota"));
+    if (used < *quota)
+      refusal.set_nearest(util::StrCat(*quota - used, " cards are within the quota"));
     return out;
   }
   const Taken taken(state);
@@ -277,8 +278,7 @@ v1::Placement Plan(const v1::AllocationState& state, const v1::PlacementRequest&
                                      *quota, " cards before this"));
   }
   out.add_explanation(util::StrCat(fitting, " of ", views.size(), " nodes could take part; ",
-                                   Waste(choice->shares),
-                                   " cards stay free on the chosen ones"));
+                                   Waste(choice->shares), " cards stay free on the chosen ones"));
   if (const size_t n = PreferredCount(choice->shares, request); n > 0) {
     out.add_explanation(util::StrCat(n, " of the chosen nodes were asked for by preference"));
   }

@@ -147,11 +147,12 @@ NodeView Look(const v1::NodeInventory& node, const Taken& taken,
                           util::StrCat(fitting, " of ", node.cards_size(),
                                        " cards are of an accepted model, ", least, " needed"));
   } else if (too_few(healthy)) {
-    view.refusal = Refuse(node, "health", util::StrCat(healthy, " of ", fitting,
-                                                       " cards are healthy, ", least, " needed"));
+    view.refusal =
+        Refuse(node, "health",
+               util::StrCat(healthy, " of ", fitting, " cards are healthy, ", least, " needed"));
   } else if (too_few(free)) {
-    view.refusal = Refuse(node, "cards", util::StrCat(free, " of ", healthy, " cards are free, ",
-                                                      least, " needed"));
+    view.refusal = Refuse(
+        node, "cards", util::StrCat(free, " of ", healthy, " cards are free, ", least, " needed"));
   } else if (too_few(view.cards.size())) {
     view.refusal = Refuse(node, "excluded",
                           util::StrCat("the request leaves out ", free - view.cards.size(), " of ",
@@ -170,9 +171,9 @@ NodeView Look(const v1::NodeInventory& node, const Taken& taken,
                                     [&](const v1::Card* c) { return with.count(c->id()) == 0; }),
                      view.cards.end());
     if (too_few(view.cards.size())) {
-      view.refusal = Refuse(node, "nics", util::StrCat(view.cards.size(), " of ", before,
-                                                       " cards have a NIC with an address, ", least,
-                                                       " needed"));
+      view.refusal = Refuse(node, "nics",
+                            util::StrCat(view.cards.size(), " of ", before,
+                                         " cards have a NIC with an address, ", least, " needed"));
       view.cards.clear();
     }
   }

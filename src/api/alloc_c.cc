@@ -35,8 +35,8 @@ aist_status aist_alloc_open(aist_context* ctx, aist_store* store, aist_format fo
     AIST_REQUIRE(kFunction, store);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
-    AIST_ASSIGN_OR_RETURN(const auto bytes, aistation::api::Raw(kFunction, "inventory", inventory,
-                                                                inventory_size));
+    AIST_ASSIGN_OR_RETURN(const auto bytes,
+                          aistation::api::Raw(kFunction, "inventory", inventory, inventory_size));
     v1::Inventory document;
     if (!bytes.empty()) {
       AIST_ASSIGN_OR_RETURN(document, wire::Parse<v1::Inventory>(wire_format, bytes, "inventory"));
@@ -45,10 +45,9 @@ aist_status aist_alloc_open(aist_context* ctx, aist_store* store, aist_format fo
         aistation::accel::NameCards(*catalogue, &node);
       }
     }
-    AIST_ASSIGN_OR_RETURN(
-        auto object,
-        alloc::Allocator::Open(store->object, bytes.empty() ? nullptr : &document,
-                               *ctx->core->clock));
+    AIST_ASSIGN_OR_RETURN(auto object,
+                          alloc::Allocator::Open(store->object, bytes.empty() ? nullptr : &document,
+                                                 *ctx->core->clock));
     *out = new aist_allocator_state(ctx->core, std::move(object));
     return absl::OkStatus();
   });

@@ -186,9 +186,8 @@ aist_status aist_job_classify(aist_context* ctx, const char* rules, size_t rules
     AIST_ASSIGN_OR_RETURN(const auto bytes,
                           aistation::api::Raw(kFunction, "request", request, request_size));
     AIST_ASSIGN_OR_RETURN(const auto set, job::RuleSet::Load(std::string(file)));
-    AIST_ASSIGN_OR_RETURN(
-        const auto document,
-        wire::Parse<v1::ClassifyRequest>(wire_format, bytes, "classify request"));
+    AIST_ASSIGN_OR_RETURN(const auto document,
+                          wire::Parse<v1::ClassifyRequest>(wire_format, bytes, "classify request"));
     *out = aistation::api::MakeDocument(wire_format, job::Classify(*set, document));
     return absl::OkStatus();
   });

@@ -31,10 +31,8 @@ absl::StatusOr<job::NodeOptions> ToOptions(const char* function, const aist_node
   job::NodeOptions out;
   AIST_ASSIGN_OR_RETURN(out.name, ToString(function, "name", o.name));
   AIST_ASSIGN_OR_RETURN(out.directory, ToString(function, "data_directory", o.data_directory));
-  AIST_ASSIGN_OR_RETURN(out.listen_address,
-                        ToString(function, "listen_address", o.listen_address));
-  AIST_ASSIGN_OR_RETURN(out.mirror_address,
-                        ToString(function, "mirror_address", o.mirror_address));
+  AIST_ASSIGN_OR_RETURN(out.listen_address, ToString(function, "listen_address", o.listen_address));
+  AIST_ASSIGN_OR_RETURN(out.mirror_address, ToString(function, "mirror_address", o.mirror_address));
   AIST_ASSIGN_OR_RETURN(out.kernel_log, ToString(function, "kernel_log", o.kernel_log));
   AIST_ASSIGN_OR_RETURN(const std::string registries,
                         ToString(function, "registry_config", o.registry_config));
@@ -73,9 +71,8 @@ aist_status aist_node_start(aist_context* ctx, const aist_node_opts* opts, aist_
     AIST_REQUIRE(kFunction, opts);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(
-        const auto o,
-        aistation::api::ReadOptions(kFunction, opts, sizeof(aist_node_opts),
-                                    AIST_NODE_ALLOW_LAUNCH | AIST_NODE_MIRROR_ANY));
+        const auto o, aistation::api::ReadOptions(kFunction, opts, sizeof(aist_node_opts),
+                                                  AIST_NODE_ALLOW_LAUNCH | AIST_NODE_MIRROR_ANY));
     AIST_ASSIGN_OR_RETURN(auto options, ToOptions(kFunction, o));
     options.metrics = &ctx->core->metrics;
     options.log = ctx->core->log;
@@ -123,8 +120,8 @@ aist_status aist_node_query(aist_context* ctx, aist_tls* tls, const char* addres
     }
     return aistation::api::StartOp(
         ctx->core, 0,
-        [identity = tls->object, target = std::string(host), port](
-            aistation::util::OpControl& control) -> absl::StatusOr<aistation::util::OpResult> {
+        [identity = tls->object, target = std::string(host),
+         port](aistation::util::OpControl& control) -> absl::StatusOr<aistation::util::OpResult> {
           aistation::net::HttpClient client;
           AIST_ASSIGN_OR_RETURN(auto status,
                                 job::QueryNode(client, identity, target, port, control));

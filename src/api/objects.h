@@ -3,13 +3,13 @@
 #pragma once
 
 #include "accel/catalogue.h"
-#include "alloc/allocator.h"
 #include "aistation/accel.h"
 #include "aistation/alloc.h"
 #include "aistation/node.h"
 #include "aistation/security.h"
 #include "aistation/store.h"
 #include "aistation/topology.h"
+#include "alloc/allocator.h"
 #include "api/handle.h"
 #include "job/node.h"
 #include "security/tls.h"

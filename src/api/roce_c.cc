@@ -48,8 +48,8 @@ aist_status aist_roce_environment(aist_context* ctx, aist_format format, const v
     AIST_REQUIRE(kFunction, ctx);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
-    AIST_ASSIGN_OR_RETURN(const auto bytes, aistation::api::Raw(kFunction, "placement", placement,
-                                                                placement_size));
+    AIST_ASSIGN_OR_RETURN(const auto bytes,
+                          aistation::api::Raw(kFunction, "placement", placement, placement_size));
     AIST_ASSIGN_OR_RETURN(const auto document,
                           wire::Parse<v1::Placement>(wire_format, bytes, "placement"));
     AIST_ASSIGN_OR_RETURN(const auto environment, roce::MakeEnvironment(document));

@@ -26,8 +26,8 @@ aist_status aist_tls_load(aist_context* ctx, const aist_tls_opts* opts, aist_tls
                           aistation::api::ToString(kFunction, "cert_file", o.cert_file));
     AIST_ASSIGN_OR_RETURN(options.key_file,
                           aistation::api::ToString(kFunction, "key_file", o.key_file));
-    AIST_ASSIGN_OR_RETURN(const std::string peers, aistation::api::ToString(
-                                                       kFunction, "allowed_peers", o.allowed_peers));
+    AIST_ASSIGN_OR_RETURN(const std::string peers,
+                          aistation::api::ToString(kFunction, "allowed_peers", o.allowed_peers));
     for (const std::string_view name : aistation::util::Split(peers, ',')) {
       const std::string_view trimmed = aistation::util::Trim(name);
       if (!trimmed.empty()) options.allowed_peers.emplace_back(trimmed);

@@ -129,8 +129,7 @@ aist_status aist_store_range(aist_store* handle, const char* prefix, size_t pref
     AIST_ASSIGN_OR_RETURN(const auto p,
                           aistation::api::Raw(kFunction, "prefix", prefix, prefix_len));
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
-    AIST_ASSIGN_OR_RETURN(const auto range,
-                          handle->object->Range(p, limit == 0 ? 10'000 : limit));
+    AIST_ASSIGN_OR_RETURN(const auto range, handle->object->Range(p, limit == 0 ? 10'000 : limit));
     v1::StoreRange document;
     for (const auto& entry : range.entries) *document.add_entries() = ToProto(entry);
     document.set_revision(range.revision);
@@ -217,9 +216,8 @@ aist_status aist_audit_append(aist_store* handle, const char* actor, size_t acto
     AIST_TEXT(kFunction, what, action, action_len);
     AIST_TEXT(kFunction, on, object, object_len);
     AIST_TEXT(kFunction, more, detail, detail_len);
-    AIST_ASSIGN_OR_RETURN(const uint64_t number,
-                          store::AuditAppend(*handle->object, who, what, on, more,
-                                             *handle->core->clock));
+    AIST_ASSIGN_OR_RETURN(const uint64_t number, store::AuditAppend(*handle->object, who, what, on,
+                                                                    more, *handle->core->clock));
     if (seq != nullptr) *seq = number;
     return absl::OkStatus();
   });

@@ -32,8 +32,8 @@ aist_status aist_topology_load(aist_context* ctx, const aist_topology_opts* opts
     AIST_ASSIGN_OR_RETURN(const auto catalogue, aistation::accel::Catalogue::Load(""));
     aistation::v1::NodeInventory node = read->node();
     aistation::accel::NameCards(*catalogue, &node);
-    *out = new aist_topology(ctx->core,
-                             std::make_shared<const topology::Topology>(std::move(node)));
+    *out =
+        new aist_topology(ctx->core, std::make_shared<const topology::Topology>(std::move(node)));
     return absl::OkStatus();
   });
 }

@@ -99,8 +99,7 @@ absl::StatusOr<v1::DatasetResult> DatasetCache::Cache(const v1::DatasetCacheRequ
   spec.chunk_bytes = manifest.chunk_bytes();
   spec.label = "dataset " + manifest.name();
   const std::vector<v1::Member> members(request.members().begin(), request.members().end());
-  AIST_ASSIGN_OR_RETURN(const auto stats,
-                        options_.engine->Fetch(spec, *source, members, control));
+  AIST_ASSIGN_OR_RETURN(const auto stats, options_.engine->Fetch(spec, *source, members, control));
   AIST_RETURN_IF_ERROR(Publish(manifest, request.pin()));
   v1::DatasetResult result;
   result.set_name(manifest.name());
@@ -203,8 +202,8 @@ absl::StatusOr<std::vector<v1::DatasetResult>> Distribute(
   }
   const std::vector<v1::Member> members(request.members().begin(), request.members().end());
   const std::string bytes = wire::Serialize(request);
-  auto results = transfer::CallAll(client, identity, members, "dataset-cache",
-                                   std::span(&bytes, 1), false, control);
+  auto results = transfer::CallAll(client, identity, members, "dataset-cache", std::span(&bytes, 1),
+                                   false, control);
   std::vector<v1::DatasetResult> out;
   absl::Status failure;
   for (auto& result : results) {
@@ -212,9 +211,9 @@ absl::StatusOr<std::vector<v1::DatasetResult>> Distribute(
       if (failure.ok() || failure.code() == absl::StatusCode::kCancelled) failure = result.status();
       continue;
     }
-    AIST_ASSIGN_OR_RETURN(out.emplace_back(),
-                          wire::Parse<v1::DatasetResult>(wire::Format::kProtobuf, *result,
-                                                         "dataset result"));
+    AIST_ASSIGN_OR_RETURN(
+        out.emplace_back(),
+        wire::Parse<v1::DatasetResult>(wire::Format::kProtobuf, *result, "dataset result"));
   }
   AIST_RETURN_IF_ERROR(control.Check());
   if (!failure.ok()) return failure;

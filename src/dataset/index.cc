@@ -25,8 +25,9 @@ absl::StatusOr<std::string> LocalPath(std::string_view source) {
   if (path.starts_with("file://")) path.remove_prefix(7);
   if (path.empty() || path[0] != '/') {
     return util::InvalidArgument(
-        "dataset.source", util::StrCat("source \"", util::Excerpt(source),
-                                       "\": expected http://, https://, file:/// or an absolute path"));
+        "dataset.source",
+        util::StrCat("source \"", util::Excerpt(source),
+                     "\": expected http://, https://, file:/// or an absolute path"));
   }
   return std::string(path);
 }
@@ -34,7 +35,9 @@ absl::StatusOr<std::string> LocalPath(std::string_view source) {
 class Indexer {
  public:
   Indexer(const IndexOptions& options, net::HttpClient& client, util::OpControl& control)
-      : options_(options), client_(client), control_(control),
+      : options_(options),
+        client_(client),
+        control_(control),
         max_files_(options.max_files == 0 ? kMaxFiles : options.max_files) {}
 
   absl::Status Http(const std::string& url, const std::string& prefix, int depth) {
@@ -46,11 +49,12 @@ class Indexer {
       return util::NotFound("dataset.not_found", util::StrCat(url, ": HTTP status 404"));
     }
     if (response.status != 200) {
-      return util::Unavailable("dataset.source", util::StrCat(url, ": HTTP status ", response.status,
-                                                              "; a directory listing is needed"));
+      return util::Unavailable(
+          "dataset.source",
+          util::StrCat(url, ": HTTP status ", response.status, "; a directory listing is needed"));
     }
-    const bool json = net::FindHeader(response.headers, "Content-Type").find("json") !=
-                      std::string_view::npos;
+    const bool json =
+        net::FindHeader(response.headers, "Content-Type").find("json") != std::string_view::npos;
     AIST_ASSIGN_OR_RETURN(const auto entries, json ? ParseJsonListing(response.body, url)
                                                    : ParseHtmlListing(response.body, url));
     for (const auto& entry : entries) {
@@ -78,9 +82,9 @@ class Indexer {
       if (S_ISDIR(info.st_mode)) {
         AIST_RETURN_IF_ERROR(Local(path, prefix + name + "/", depth + 1));
       } else if (S_ISREG(info.st_mode)) {
-        AIST_RETURN_IF_ERROR(Add(prefix + name, static_cast<uint64_t>(info.st_size),
-                                 util::StrCat("mtime:", info.st_mtim.tv_sec, ".",
-                                              info.st_mtim.tv_nsec)));
+        AIST_RETURN_IF_ERROR(
+            Add(prefix + name, static_cast<uint64_t>(info.st_size),
+                util::StrCat("mtime:", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec)));
       }
     }
     return absl::OkStatus();
@@ -107,11 +111,11 @@ class Indexer {
     net::HttpRequest request = Request(url);
     request.method = "HEAD";
     AIST_ASSIGN_OR_RETURN(const auto response, client_.Fetch(request, control_));
-    const auto size =
-        util::ParseInt<uint64_t>(net::FindHeader(response.headers, "Content-Length"));
+    const auto size = util::ParseInt<uint64_t>(net::FindHeader(response.headers, "Content-Length"));
     if (response.status != 200 || !size.has_value()) {
-      return util::Unavailable("dataset.source", util::StrCat(url, ": HTTP status ", response.status,
-                                                              " without Content-Length"));
+      return util::Unavailable(
+          "dataset.source",
+          util::StrCat(url, ": HTTP status ", response.status, " without Content-Length"));
     }
     std::string etag(net::FindHeader(response.headers, "ETag"));
     if (etag.empty()) {
@@ -126,11 +130,11 @@ class Indexer {
                          util::StrCat(options_.source, ": more than ", max_files_, " files"));
     }
     if (!IsSafePath(path)) {
-      return util::InvalidArgument("dataset.path",
-                                   util::StrCat(options_.source, ": file name \"",
-                                                util::Excerpt(util::ToValidUtf8(path)),
-                                                "\": expected UTF-8 without control over other "
-                                                "directories"));
+      return util::InvalidArgument(
+          "dataset.path",
+          util::StrCat(options_.source, ": file name \"", util::Excerpt(util::ToValidUtf8(path)),
+                       "\": expected UTF-8 without control over other "
+                       "directories"));
     }
     auto* file = manifest_.add_files();
     file->set_path(std::move(path));
@@ -177,10 +181,10 @@ class DatasetSource final : public transfer::Source {
 
  private:
   absl::Status Changed(const v1::DatasetFile& file, std::string_view now) const {
-    return util::DataLoss("dataset.changed",
-                          util::StrCat(manifest_.source(), ": ", file.path(), " had ",
-                                       file.size_bytes(), " bytes when it was listed, now ", now,
-                                       "; index the dataset again"));
+    return util::DataLoss(
+        "dataset.changed",
+        util::StrCat(manifest_.source(), ": ", file.path(), " had ", file.size_bytes(),
+                     " bytes when it was listed, now ", now, "; index the dataset again"));
   }
 
   absl::Status ReadHttp(const v1::DatasetFile& file, uint64_t from, uint64_t length,

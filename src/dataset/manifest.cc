@@ -11,8 +11,8 @@ namespace aistation::dataset {
 namespace {
 
 absl::Status Bad(const v1::DatasetManifest& manifest, std::string_view what) {
-  return util::InvalidArgument("dataset.manifest",
-                               util::StrCat("dataset ", util::Excerpt(manifest.name()), ": ", what));
+  return util::InvalidArgument(
+      "dataset.manifest", util::StrCat("dataset ", util::Excerpt(manifest.name()), ": ", what));
 }
 
 }  // namespace
@@ -56,7 +56,8 @@ absl::Status CheckManifest(const v1::DatasetManifest& manifest) {
   if (!util::IsSafeName(manifest.name())) {
     return Bad(manifest, "name: expected letters, digits, '.', '_', '-'");
   }
-  if (static_cast<uint64_t>(manifest.files_size()) > kMaxFiles) return Bad(manifest, "too many files");
+  if (static_cast<uint64_t>(manifest.files_size()) > kMaxFiles)
+    return Bad(manifest, "too many files");
   uint64_t offset = 0;
   const std::string* before = nullptr;
   for (const auto& file : manifest.files()) {
@@ -76,8 +77,8 @@ absl::Status CheckManifest(const v1::DatasetManifest& manifest) {
     before = &file.path();
   }
   if (offset != manifest.size_bytes()) {
-    return Bad(manifest, util::StrCat("size_bytes is ", manifest.size_bytes(), ", the files have ",
-                                      offset));
+    return Bad(manifest,
+               util::StrCat("size_bytes is ", manifest.size_bytes(), ", the files have ", offset));
   }
   AIST_RETURN_IF_ERROR(transfer::CheckGeometry(manifest.name(), offset, manifest.chunk_bytes()));
   if (manifest.version() != ComputeVersion(manifest)) {

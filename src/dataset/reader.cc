@@ -17,8 +17,9 @@ absl::StatusOr<std::unique_ptr<Reader>> Reader::Open(const std::string& director
   auto bytes = util::ReadFile(path, 1u << 30);
   if (bytes.status().code() == absl::StatusCode::kNotFound) {
     return util::NotFound("dataset.not_cached",
-                          util::StrCat(directory, ": no cached dataset; give the path that caching "
-                                                  "it returned"));
+                          util::StrCat(directory,
+                                       ": no cached dataset; give the path that caching "
+                                       "it returned"));
   }
   if (!bytes.ok()) return bytes.status();
   v1::DatasetManifest manifest;
@@ -46,8 +47,8 @@ absl::StatusOr<uint64_t> Reader::Find(std::string_view path) const {
       std::lower_bound(files.begin(), files.end(), path,
                        [](const v1::DatasetFile& f, std::string_view p) { return f.path() < p; });
   if (found == files.end() || found->path() != path) {
-    return util::NotFound("dataset.no_file", util::StrCat("dataset ", manifest_.name(), " has no file ",
-                                                          util::Excerpt(path)));
+    return util::NotFound("dataset.no_file", util::StrCat("dataset ", manifest_.name(),
+                                                          " has no file ", util::Excerpt(path)));
   }
   return static_cast<uint64_t>(found - files.begin());
 }

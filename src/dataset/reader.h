@@ -24,7 +24,7 @@ class Reader {
 
   const v1::DatasetManifest& manifest() const { return manifest_; }
   uint64_t count() const { return static_cast<uint64_t>(manifest_.files_size()); }
-  absl::StatusOr<uint64_t> Find(std::string_view path) const;  // NOT_FOUND `dataset.no_file`
+  absl::StatusOr<uint64_t> Find(std::string_view path) const;         // NOT_FOUND `dataset.no_file`
   absl::StatusOr<const v1::DatasetFile*> File(uint64_t index) const;  // OUT_OF_RANGE
   // Bytes read: fewer than `size` at the end of the file only, 0 behind it.
   absl::StatusOr<size_t> Read(uint64_t index, uint64_t offset, char* buffer, size_t size) const;

@@ -11,16 +11,16 @@ void Register(transfer::RemoteOps& ops, ImageService& service) {
                [&service](const net::ServerRequest&, std::string_view bytes,
                           util::OpControl& control) -> absl::StatusOr<std::string> {
                  AIST_ASSIGN_OR_RETURN(const auto request,
-                                       wire::Parse<v1::ImagePullRequest>(
-                                           wire::Format::kProtobuf, bytes, "image request"));
+                                       wire::Parse<v1::ImagePullRequest>(wire::Format::kProtobuf,
+                                                                         bytes, "image request"));
                  return service.Resolve(request, control);
                });
   ops.Register("image-pull",
                [&service](const net::ServerRequest&, std::string_view bytes,
                           util::OpControl& control) -> absl::StatusOr<std::string> {
                  AIST_ASSIGN_OR_RETURN(const auto request,
-                                       wire::Parse<v1::ImagePullRequest>(
-                                           wire::Format::kProtobuf, bytes, "image request"));
+                                       wire::Parse<v1::ImagePullRequest>(wire::Format::kProtobuf,
+                                                                         bytes, "image request"));
                  AIST_ASSIGN_OR_RETURN(const auto result, service.Pull(request, control));
                  return wire::Serialize(result);
                });
@@ -52,8 +52,9 @@ absl::StatusOr<std::vector<v1::ImageResult>> Distribute(
       if (failure.ok() || failure.code() == absl::StatusCode::kCancelled) failure = result.status();
       continue;
     }
-    AIST_ASSIGN_OR_RETURN(out.emplace_back(), wire::Parse<v1::ImageResult>(
-                                                  wire::Format::kProtobuf, *result, "image result"));
+    AIST_ASSIGN_OR_RETURN(
+        out.emplace_back(),
+        wire::Parse<v1::ImageResult>(wire::Format::kProtobuf, *result, "image result"));
   }
   AIST_RETURN_IF_ERROR(control.Check());
   if (!failure.ok()) return failure;

@@ -14,7 +14,8 @@ namespace aistation::image {
 // Methods "image-resolve" and "image-pull".
 void Register(transfer::RemoteOps& ops, ImageService& service);
 
-// The first member resolves the tag; then all pull that digest. Results in the order of the members.
+// The first member resolves the tag; then all pull that digest. Results in the order of the
+// members.
 absl::StatusOr<std::vector<v1::ImageResult>> Distribute(
     net::HttpClient& client, const std::shared_ptr<security::TlsIdentity>& identity,
     const v1::ImagePullRequest& request, util::OpControl& control);

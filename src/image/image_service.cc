@@ -18,7 +18,8 @@ namespace {
 constexpr size_t kParallelBlobs = 3;
 
 std::string RecordPath(const std::string& directory, std::string_view reference) {
-  return util::StrCat(directory, "/images/", security::Sha256Digest(reference).substr(7, 40), ".json");
+  return util::StrCat(directory, "/images/", security::Sha256Digest(reference).substr(7, 40),
+                      ".json");
 }
 
 std::string PinOwner(const v1::Image& image) {
@@ -84,8 +85,8 @@ absl::StatusOr<std::string> ImageService::ManifestBytes(const Reference& referen
     }
     for (const auto& member : request.members()) {
       if (member.node() == options_.self) continue;
-      auto peer = transfer::PeerRequest(member, util::StrCat("/v2/_/blobs/", selector),
-                                        options_.identity);
+      auto peer =
+          transfer::PeerRequest(member, util::StrCat("/v2/_/blobs/", selector), options_.identity);
       peer.max_body_bytes = kMaxManifestBytes;
       auto response = options_.client->Fetch(peer, control);
       AIST_RETURN_IF_ERROR(control.Check());
@@ -107,14 +108,13 @@ absl::StatusOr<std::string> ImageService::Resolve(const v1::ImagePullRequest& re
   AIST_ASSIGN_OR_RETURN(const Reference reference, ParseReference(request.reference()));
   control.SetProgress(0, 0, "manifest");
   std::string digest;
-  AIST_ASSIGN_OR_RETURN(std::string bytes, ManifestBytes(reference, reference.Selector(), request,
-                                                         &digest, control));
+  AIST_ASSIGN_OR_RETURN(std::string bytes,
+                        ManifestBytes(reference, reference.Selector(), request, &digest, control));
   AIST_ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(bytes, request.reference()));
   if (!manifest.is_index) return digest;
   AIST_ASSIGN_OR_RETURN(const Descriptor child,
                         PickPlatform(manifest, request.platform(), request.reference()));
-  AIST_RETURN_IF_ERROR(
-      ManifestBytes(reference, child.digest, request, &digest, control).status());
+  AIST_RETURN_IF_ERROR(ManifestBytes(reference, child.digest, request, &digest, control).status());
   return digest;
 }
 
@@ -227,8 +227,8 @@ absl::StatusOr<v1::ImageResult> ImageService::Pull(const v1::ImagePullRequest& r
   {
     const util::MutexLock lock(mutex_);
     if (request.pin()) AIST_RETURN_IF_ERROR(SetPins(record, true));
-    AIST_RETURN_IF_ERROR(util::WriteFileDurably(
-        RecordPath(options_.directory, record.reference()), wire::ToJson(record)));
+    AIST_RETURN_IF_ERROR(util::WriteFileDurably(RecordPath(options_.directory, record.reference()),
+                                                wire::ToJson(record)));
   }
   if (!request.job().empty()) {
     const std::string path =
@@ -273,11 +273,10 @@ absl::StatusOr<v1::ImageList> ImageService::List() {
 
 absl::StatusOr<v1::Image> ImageService::Find(std::string_view text) {
   AIST_ASSIGN_OR_RETURN(const Reference reference, ParseReference(text));
-  const auto record =
-      util::ReadFile(RecordPath(options_.directory, NameOf(reference)), 1u << 20);
+  const auto record = util::ReadFile(RecordPath(options_.directory, NameOf(reference)), 1u << 20);
   if (!record.ok()) {
-    return util::NotFound("image.not_here",
-                          util::StrCat("image ", NameOf(reference), " is not on this node; pull it"));
+    return util::NotFound("image.not_here", util::StrCat("image ", NameOf(reference),
+                                                         " is not on this node; pull it"));
   }
   return wire::FromJson<v1::Image>(*record, NameOf(reference));
 }

@@ -35,7 +35,8 @@ class ImageService {
   // by its digest is looked for here, then at the members, then at the registry.
   absl::StatusOr<std::string> Resolve(const v1::ImagePullRequest& request,
                                       util::OpControl& control);
-  // All blobs, then the record of the image. With a job named, also an OCI layout for its processes.
+  // All blobs, then the record of the image. With a job named, also an OCI layout for its
+  // processes.
   absl::StatusOr<v1::ImageResult> Pull(const v1::ImagePullRequest& request,
                                        util::OpControl& control);
   // Images whose blobs are all here.

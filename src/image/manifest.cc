@@ -36,7 +36,8 @@ absl::StatusOr<Descriptor> ReadDescriptor(const Json& json, std::string_view sou
     return Bad(source, field + ".size", "a number of bytes up to 4 TiB");
   }
   d.size = size->get<uint64_t>();
-  if (const auto platform = json.find("platform"); platform != json.end() && platform->is_object()) {
+  if (const auto platform = json.find("platform");
+      platform != json.end() && platform->is_object()) {
     d.platform = util::StrCat(Text(*platform, "os"), "/", Text(*platform, "architecture"));
     if (const std::string variant = Text(*platform, "variant"); !variant.empty()) {
       util::StrAppend(&d.platform, "/", variant);
@@ -52,8 +53,8 @@ absl::Status ReadList(const Json& json, const char* key, std::string_view source
     return Bad(source, key, "an array of at most 1,000 descriptors");
   }
   for (size_t i = 0; i < list->size(); ++i) {
-    AIST_ASSIGN_OR_RETURN(
-        Descriptor d, ReadDescriptor((*list)[i], source, util::StrCat(key, "[", i, "]")));
+    AIST_ASSIGN_OR_RETURN(Descriptor d,
+                          ReadDescriptor((*list)[i], source, util::StrCat(key, "[", i, "]")));
     out->push_back(std::move(d));
   }
   return absl::OkStatus();
@@ -76,7 +77,8 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text, std::string_view s
     return Bad(source, "document", "either manifests or config and layers, not both");
   }
   if (manifest.is_index) {
-    if (manifest.media_type.empty()) manifest.media_type = "application/vnd.oci.image.index.v1+json";
+    if (manifest.media_type.empty())
+      manifest.media_type = "application/vnd.oci.image.index.v1+json";
     AIST_RETURN_IF_ERROR(ReadList(json, "manifests", source, &manifest.children));
     return manifest;
   }
@@ -98,8 +100,9 @@ absl::StatusOr<Descriptor> PickPlatform(const Manifest& index, std::string_view 
     if (child.platform.empty() || child.platform.starts_with("unknown/")) continue;
     util::StrAppend(&known, known.empty() ? "" : ", ", child.platform);
   }
-  return util::NotFound("image.platform", util::StrCat(source, ": no image for ", wanted,
-                                                       "; there is ", known.empty() ? "none" : known));
+  return util::NotFound("image.platform",
+                        util::StrCat(source, ": no image for ", wanted, "; there is ",
+                                     known.empty() ? "none" : known));
 }
 
 }  // namespace aistation::image

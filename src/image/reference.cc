@@ -75,7 +75,8 @@ absl::StatusOr<Reference> ParseReference(std::string_view text) {
     if (!IsTag(reference.tag)) return Bad(text, "a tag of letters, digits, '.', '_', '-'");
     rest = rest.substr(0, colon);
   }
-  if (!IsRepository(rest)) return Bad(text, "a name of lower-case letters, digits, '.', '_', '-', '/'");
+  if (!IsRepository(rest))
+    return Bad(text, "a name of lower-case letters, digits, '.', '_', '-', '/'");
   reference.repository = std::string(rest);
   if (reference.tag.empty() && reference.digest.empty()) reference.tag = "latest";
   return reference;

@@ -18,9 +18,8 @@ std::string KeyOf(const Reference& reference) {
 }
 
 absl::Status StatusError(const net::HttpResponse& response, const std::string& what) {
-  const std::string shown =
-      util::StrCat(what, ": HTTP status ", response.status, " ",
-                   util::Excerpt(util::ToValidUtf8(response.body), 200));
+  const std::string shown = util::StrCat(what, ": HTTP status ", response.status, " ",
+                                         util::Excerpt(util::ToValidUtf8(response.body), 200));
   if (response.status == 404) return util::NotFound("image.not_found", shown);
   if (response.status == 401 || response.status == 403) {
     return util::Error(absl::StatusCode::kUnauthenticated, "image.credentials",
@@ -87,8 +86,8 @@ absl::StatusOr<net::HttpRequest> RegistryClient::MakeRequest(const Reference& re
                                                              std::string_view path) {
   const RegistryAccess access = AccessOf(reference.registry);
   net::HttpRequest request;
-  request.url = util::StrCat(access.plain_http ? "http" : "https", "://", reference.registry, "/v2/",
-                             net::PercentEncodePath(reference.repository), path);
+  request.url = util::StrCat(access.plain_http ? "http" : "https", "://", reference.registry,
+                             "/v2/", net::PercentEncodePath(reference.repository), path);
   request.ca_file = access.ca_file;
   request.max_redirects = kRedirects;
   const util::MutexLock lock(mutex_);
@@ -123,10 +122,10 @@ absl::Status RegistryClient::Authenticate(const Reference& reference, const Chal
     token_request.user_password = basic;
     token_request.max_body_bytes = 1u << 20;
     if (!basic.empty() && !access.plain_http && challenge.realm.substr(0, 8) != "https://") {
-      return util::FailedPrecondition("image.realm",
-                                      util::StrCat(reference.registry, ": sends passwords to ",
-                                                   util::Excerpt(challenge.realm),
-                                                   ", which is not https; refused"));
+      return util::FailedPrecondition(
+          "image.realm",
+          util::StrCat(reference.registry, ": sends passwords to ", util::Excerpt(challenge.realm),
+                       ", which is not https; refused"));
     }
     AIST_ASSIGN_OR_RETURN(const auto response, client_->Fetch(token_request, control));
     if (response.status != 200) {
@@ -220,31 +219,29 @@ absl::Status RegistryClient::ReadBlob(const Reference& reference, const std::str
                                       util::OpControl& control) {
   if (length == 0) return absl::OkStatus();
   AIST_ASSIGN_OR_RETURN(auto request, MakeRequest(reference, util::StrCat("/blobs/", digest)));
-  request.headers.emplace_back("Range",
-                               util::StrCat("bytes=", offset, "-", offset + length - 1));
+  request.headers.emplace_back("Range", util::StrCat("bytes=", offset, "-", offset + length - 1));
   request.max_body_bytes = 0;
   const std::string what = util::StrCat("blob ", KeyOf(reference), "@", digest);
   uint64_t skip = 0;
   uint64_t left = length;
-  AIST_ASSIGN_OR_RETURN(
-      const auto response,
-      Send(
-          reference, request,
-          [&](const net::HttpResponse& head) -> absl::Status {
-            if (head.status == 206) return absl::OkStatus();
-            if (head.status != 200) return StatusError(head, what);
-            skip = offset;  // a registry without ranges sends all of it
-            return absl::OkStatus();
-          },
-          [&](std::string_view bytes) -> absl::Status {
-            const uint64_t drop = std::min<uint64_t>(skip, bytes.size());
-            skip -= drop;
-            bytes.remove_prefix(drop);
-            bytes = bytes.substr(0, left);
-            left -= bytes.size();
-            return bytes.empty() ? absl::OkStatus() : sink(bytes);
-          },
-          control));
+  AIST_ASSIGN_OR_RETURN(const auto response,
+                        Send(
+                            reference, request,
+                            [&](const net::HttpResponse& head) -> absl::Status {
+                              if (head.status == 206) return absl::OkStatus();
+                              if (head.status != 200) return StatusError(head, what);
+                              skip = offset;  // a registry without ranges sends all of it
+                              return absl::OkStatus();
+                            },
+                            [&](std::string_view bytes) -> absl::Status {
+                              const uint64_t drop = std::min<uint64_t>(skip, bytes.size());
+                              skip -= drop;
+                              bytes.remove_prefix(drop);
+                              bytes = bytes.substr(0, left);
+                              left -= bytes.size();
+                              return bytes.empty() ? absl::OkStatus() : sink(bytes);
+                            },
+                            control));
   if (response.status >= 400) return StatusError(response, what);
   if (left != 0) {
     return util::Unavailable("image.short", util::StrCat(what, ": ", left, " bytes are missing"));

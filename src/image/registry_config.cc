@@ -25,7 +25,8 @@ absl::StatusOr<RegistryAccess> ReadAccess(const Json& json, const Path& path) {
     } else if (key == "password_file") {
       status = wire::internal::ReadString(value, field, &access.password_file);
     } else {
-      status = wire::internal::UnknownField(path, key, "ca_file, plain_http, username, password_file");
+      status =
+          wire::internal::UnknownField(path, key, "ca_file, plain_http, username, password_file");
     }
     if (!status.ok()) return status;
   }

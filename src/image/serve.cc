@@ -76,9 +76,9 @@ absl::Status ImageService::WriteLayout(const v1::Image& image, const std::string
   w.Field("size", info.size);
   w.Key("annotations");
   w.BeginObject();
-  w.Field("org.opencontainers.image.ref.name",
-          colon != std::string::npos && colon > slash ? image.reference().substr(colon + 1)
-                                                      : std::string("latest"));
+  w.Field("org.opencontainers.image.ref.name", colon != std::string::npos && colon > slash
+                                                   ? image.reference().substr(colon + 1)
+                                                   : std::string("latest"));
   w.EndObject();
   w.EndObject();
   w.EndArray();

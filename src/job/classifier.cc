@@ -86,10 +86,9 @@ std::vector<Finding> LookAtAll(const RuleSet& rules, const v1::ClassifyRequest& 
     line.set_node(Lookup(request.rank_node(), line.rank()));
     line.set_text(util::StrCat(status));
     if (auto finding = Look(rules, request, line)) {
-      finding->evidence.set_line(util::StrCat("rank ", rank, " ended with exit status ", status,
-                                              status > 128 ? util::StrCat(" (signal ", status - 128,
-                                                                          ")")
-                                                           : ""));
+      finding->evidence.set_line(
+          util::StrCat("rank ", rank, " ended with exit status ", status,
+                       status > 128 ? util::StrCat(" (signal ", status - 128, ")") : ""));
       out.push_back(std::move(*finding));
     }
   }

@@ -9,9 +9,9 @@ namespace aistation::job {
 
 inline constexpr int kMaxEvidence = 16;
 
-// The primary match of the highest weight decides, of equal ones the earliest. Lines about cards that
-// are not of this job (request.pci_card) do not count. Only secondary matches: "unknown", restart.
-// Nothing at all: rule "" and class "unknown".
+// The primary match of the highest weight decides, of equal ones the earliest. Lines about cards
+// that are not of this job (request.pci_card) do not count. Only secondary matches: "unknown",
+// restart. Nothing at all: rule "" and class "unknown".
 v1::Verdict Classify(const RuleSet& rules, const v1::ClassifyRequest& request);
 
 // Whether this one line of a kernel log ends the attempt though all processes still run: a primary

@@ -38,14 +38,13 @@ class RemoteCluster final : public Cluster {
     options.name = spec.dataset_name();
     options.source = spec.dataset();
     v1::DatasetCacheRequest request;
-    AIST_ASSIGN_OR_RETURN(*request.mutable_manifest(),
-                          dataset::Index(options, *client_, control));
+    AIST_ASSIGN_OR_RETURN(*request.mutable_manifest(), dataset::Index(options, *client_, control));
     if (!version.empty() && request.manifest().version() != version) {
       return util::InvalidArgument(
-          "job.dataset_changed",
-          util::StrCat("dataset ", spec.dataset_name(), " has changed since the first attempt: ",
-                       version, " then, ", request.manifest().version(),
-                       " now; submit the job again to use the new content"));
+          "job.dataset_changed", util::StrCat("dataset ", spec.dataset_name(),
+                                              " has changed since the first attempt: ", version,
+                                              " then, ", request.manifest().version(),
+                                              " now; submit the job again to use the new content"));
     }
     request.set_job(job);
     for (const auto& member : members) *request.add_members() = member;
@@ -92,9 +91,9 @@ class LocalCluster final : public Cluster {
 
  private:
   static absl::Status NeedsNodes(std::string_view what) {
-    return util::FailedPrecondition(
-        "job.needs_nodes", util::StrCat("a job of local processes has no ", what,
-                                        "; give the manager a TLS identity to use nodes"));
+    return util::FailedPrecondition("job.needs_nodes",
+                                    util::StrCat("a job of local processes has no ", what,
+                                                 "; give the manager a TLS identity to use nodes"));
   }
   const std::string directory_;
   const std::shared_ptr<LaunchService> service_;

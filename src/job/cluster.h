@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver of a job needs from the nodes. Implemented over mutual TLS, in this process, and by
-// tests.
+// What the driver of a job needs from the nodes. Implemented over mutual TLS, in this process, and
+// by tests.
 #pragma once
 
 #include <memory>
@@ -32,8 +32,8 @@ class Cluster {
 };
 
 std::unique_ptr<Cluster> MakeRemoteCluster(std::shared_ptr<security::TlsIdentity> identity);
-// Processes run below a directory of their own, removed at the end. Images and datasets are refused:
-// FAILED_PRECONDITION `job.needs_nodes`.
+// Processes run below a directory of their own, removed at the end. Images and datasets are
+// refused: FAILED_PRECONDITION `job.needs_nodes`.
 absl::StatusOr<std::unique_ptr<Cluster>> MakeLocalCluster(util::Logger log);
 
 }  // namespace aistation::job

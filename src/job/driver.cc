@@ -67,8 +67,8 @@ void Shorten(v1::ProbeMatrix* matrix) {
   for (const auto& result : matrix->results()) {
     if (!result.ok() && kept.results_size() < kKeptProbeResults) *kept.add_results() = result;
   }
-  kept.add_findings(util::StrCat("of ", all, " tests the first ", kept.results_size(),
-                                 " failures are kept"));
+  kept.add_findings(
+      util::StrCat("of ", all, " tests the first ", kept.results_size(), " failures are kept"));
   *matrix = std::move(kept);
 }
 
@@ -197,11 +197,11 @@ absl::Status Driver::Place() {
   next.set_number(static_cast<uint32_t>(job().attempts_size()));
   next.set_started_unix_ns(parts_.clock->UnixNanos());
   *next.mutable_placement() = *placement;
-  AIST_RETURN_IF_ERROR(Audit("job.place", job().id(),
-                             TextJson("nodes", NodeNames(next.placement()))));
-  return Save(v1::JOB_STATE_PLACED, util::StrCat("attempt ", next.number(), ": ",
-                                                 CardCount(next.placement()), " cards on ",
-                                                 NodeNames(next.placement())));
+  AIST_RETURN_IF_ERROR(
+      Audit("job.place", job().id(), TextJson("nodes", NodeNames(next.placement()))));
+  return Save(v1::JOB_STATE_PLACED,
+              util::StrCat("attempt ", next.number(), ": ", CardCount(next.placement()),
+                           " cards on ", NodeNames(next.placement())));
 }
 
 absl::Status Driver::Probe() {
@@ -250,8 +250,8 @@ absl::Status Driver::Stage() {
       const std::string name = spec.image().substr(0, spec.image().find('@'));
       const size_t colon = name.rfind(':');
       const size_t slash = name.rfind('/');
-      const bool tagged = colon != std::string::npos &&
-                          (slash == std::string::npos || colon > slash);
+      const bool tagged =
+          colon != std::string::npos && (slash == std::string::npos || colon > slash);
       request.set_reference(util::StrCat(tagged ? name.substr(0, colon) : name, "@",
                                          job().attempts(i).images(0).digest()));
       break;
@@ -270,8 +270,7 @@ absl::Status Driver::Stage() {
     for (const auto& earlier : job().attempts()) {
       if (version.empty() && earlier.datasets_size() > 0) version = earlier.datasets(0).version();
     }
-    auto results =
-        parts_.cluster->StageDataset(spec, job().id(), members, version, *work_);
+    auto results = parts_.cluster->StageDataset(spec, job().id(), members, version, *work_);
     if (!results.ok()) {
       AIST_RETURN_IF_ERROR(work_->Check());
       return FailStaging("dataset", results.status());
@@ -322,15 +321,15 @@ absl::Status Driver::Launch() {
     line.set_source("launcher");
     line.set_node(failed_node);
     line.set_rank(-1);
-    line.set_text(util::StrCat(absl::StatusCodeToString(failure.code()), " ",
-                               util::Message(failure)));
+    line.set_text(
+        util::StrCat(absl::StatusCodeToString(failure.code()), " ", util::Message(failure)));
     v1::Verdict verdict = Classify(*parts_.rules, signs);
     verdict.set_sentence(util::StrCat(verdict.sentence(), ": ", util::Message(failure)));
     return FailAttempt(std::move(verdict));
   }
   attempt().set_running_unix_ns(parts_.clock->UnixNanos());
-  return Save(v1::JOB_STATE_RUNNING, util::StrCat("attempt ", attempt().number(), ": ",
-                                                  ranks.size(), " processes run"));
+  return Save(v1::JOB_STATE_RUNNING,
+              util::StrCat("attempt ", attempt().number(), ": ", ranks.size(), " processes run"));
 }
 
 absl::Status Driver::Watch() {
@@ -350,9 +349,8 @@ absl::Status Driver::Watch() {
   *attempt().mutable_exit_status() = outcome.signs.exit_status();
   if (outcome.succeeded) {
     attempt().set_ended_unix_ns(parts_.clock->UnixNanos());
-    return Finish(v1::JOB_STATE_SUCCEEDED,
-                  util::StrCat("all ", outcome.signs.exit_status_size(),
-                               " processes ended with status 0"));
+    return Finish(v1::JOB_STATE_SUCCEEDED, util::StrCat("all ", outcome.signs.exit_status_size(),
+                                                        " processes ended with status 0"));
   }
   return FailAttempt(Classify(*parts_.rules, outcome.signs));
 }
@@ -362,8 +360,7 @@ absl::Status Driver::FailStaging(std::string_view source, const absl::Status& st
   v1::LogLine& line = *signs.add_lines();
   line.set_source(std::string(source));
   line.set_rank(-1);
-  line.set_text(
-      util::StrCat(absl::StatusCodeToString(status.code()), " ", util::Message(status)));
+  line.set_text(util::StrCat(absl::StatusCodeToString(status.code()), " ", util::Message(status)));
   line.set_unix_ns(parts_.clock->UnixNanos());
   v1::Verdict verdict = Classify(*parts_.rules, signs);
   verdict.set_sentence(util::StrCat(verdict.sentence(), ": ", util::Message(status)));
@@ -392,8 +389,8 @@ absl::Status Driver::FailAttempt(v1::Verdict verdict) {
               util::StrCat("attempt ", attempt().number(), " failed: ", v.sentence()));
 }
 
-// Ends the processes of the last attempt, keeps its culprit away, gives its cards back. All of it may
-// be done twice.
+// Ends the processes of the last attempt, keeps its culprit away, gives its cards back. All of it
+// may be done twice.
 absl::Status Driver::CleanUp() {
   if (job().attempts().empty() || attempt().placement().grant_id().empty()) return absl::OkStatus();
   util::OpControl control(util::RealClock().MonotonicNanos() + kCleanUpNs);
@@ -417,13 +414,13 @@ absl::Status Driver::CleanUp() {
   for (const auto& node : unproven) attempt().add_unproven_nodes(node);
   const v1::Verdict& verdict = attempt().verdict();
   if (ShouldCordon(verdict)) {
-    const bool card = verdict.node_action() == "exclude_card" ||
-                      verdict.node_action() == "reset_card";
+    const bool card =
+        verdict.node_action() == "exclude_card" || verdict.node_action() == "reset_card";
     const std::string card_id = card ? verdict.card_id() : "";
     AIST_RETURN_IF_ERROR(
         parts_.allocator->Cordon(verdict.node(), card_id, true, verdict.sentence()));
-    AIST_RETURN_IF_ERROR(Audit("node.cordon", util::StrCat(verdict.node(), card_id.empty() ? "" : "/",
-                                                           card_id),
+    AIST_RETURN_IF_ERROR(Audit("node.cordon",
+                               util::StrCat(verdict.node(), card_id.empty() ? "" : "/", card_id),
                                VerdictJson(verdict)));
   }
   const absl::Status released = parts_.allocator->Release(attempt().placement().grant_id());
@@ -433,8 +430,7 @@ absl::Status Driver::CleanUp() {
 absl::Status Driver::NextAttempt() {
   AIST_RETURN_IF_ERROR(CleanUp());
   const NextStep next = DecideNext(job());
-  const int64_t wait =
-      attempt().ended_unix_ns() + next.delay_ns - parts_.clock->UnixNanos();
+  const int64_t wait = attempt().ended_unix_ns() + next.delay_ns - parts_.clock->UnixNanos();
   if (wait > 0) {
     Tell(util::StrCat("waiting ", wait / 1'000'000, " ms before attempt ",
                       job().attempts_size() + 1));

@@ -22,8 +22,8 @@ template <class M>
 absl::StatusOr<M> Decode(const store::Entry& entry) {
   M message;
   if (!message.ParseFromString(entry.value)) {
-    return util::DataLoss("job.record", util::StrCat("store key ", entry.key,
-                                                     " does not hold the record it should"));
+    return util::DataLoss(
+        "job.record", util::StrCat("store key ", entry.key, " does not hold the record it should"));
   }
   return message;
 }
@@ -100,8 +100,8 @@ absl::StatusOr<v1::JobEventList> ReadEvents(store::Store& store, std::string_vie
                                             uint64_t after_seq, uint32_t limit) {
   v1::JobEventList out;
   AIST_ASSIGN_OR_RETURN(const Sequence sequence, ReadSequence(store));
-  uint64_t next = std::max(after_seq + 1, sequence.last > kEventsKept ? sequence.last - kEventsKept + 1
-                                                                       : uint64_t{1});
+  uint64_t next = std::max(
+      after_seq + 1, sequence.last > kEventsKept ? sequence.last - kEventsKept + 1 : uint64_t{1});
   for (; next <= sequence.last && static_cast<uint32_t>(out.events_size()) < limit; ++next) {
     const auto entry = store.Get(EventKey(next));
     if (!entry.ok()) {

@@ -49,9 +49,8 @@ absl::Status CheckLaunch(const v1::LaunchRequest& request) {
   for (const auto& [name, value] : request.environment()) {
     if (name.empty() || name.find('=') != std::string::npos ||
         name.find('\0') != std::string::npos || value.find('\0') != std::string::npos) {
-      return util::InvalidArgument(
-          "job.environment",
-          util::StrCat("environment: bad variable \"", util::Excerpt(name), "\""));
+      return util::InvalidArgument("job.environment", util::StrCat("environment: bad variable \"",
+                                                                   util::Excerpt(name), "\""));
     }
   }
   return absl::OkStatus();
@@ -156,8 +155,8 @@ void LaunchService::State::SpawnPending() {
     for (const auto& [name, value] : request.environment()) environment[name] = value;
     const std::string directory =
         request.working_directory().empty() ? DirectoryOf(request) : request.working_directory();
-    auto spawned = Spawn({request.command().begin(), request.command().end()}, environment,
-                         directory);
+    auto spawned =
+        Spawn({request.command().begin(), request.command().end()}, environment, directory);
     const util::MutexLock lock(mutex);
     next->result = std::move(spawned);
     next->done = true;
@@ -293,9 +292,9 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
                                                           request.job(), " do not end"));
   }
   if (s.table.Running() + s.pending.size() >= kMaxProcesses) {
-    return util::Error(absl::StatusCode::kResourceExhausted, "job.too_many_processes",
-                       util::StrCat("node ", s.options.node, " runs ", kMaxProcesses,
-                                    " processes already"));
+    return util::Error(
+        absl::StatusCode::kResourceExhausted, "job.too_many_processes",
+        util::StrCat("node ", s.options.node, " runs ", kMaxProcesses, " processes already"));
   }
   s.pending.push_back(pending);
   s.launching.insert(key);
@@ -327,9 +326,8 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
 v1::WatchReply LaunchService::Watch(const v1::WatchRequest& request,
                                     const std::function<bool()>& stop) {
   State& s = *state_;
-  const auto deadline =
-      std::chrono::steady_clock::now() +
-      std::chrono::nanoseconds(std::min<uint64_t>(request.wait_ns(), kMaxWaitNs));
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::nanoseconds(std::min<uint64_t>(request.wait_ns(), kMaxWaitNs));
   const util::MutexLock lock(s.mutex);
   const bool position_only = request.after_log_seq() == UINT64_MAX;
   for (;;) {
@@ -340,8 +338,8 @@ v1::WatchReply LaunchService::Watch(const v1::WatchRequest& request,
       ++all;
       if (!process->info.running()) ++ended;
     }
-    const bool news = ended > request.known_ended() ||
-                      (!position_only && s.log_seq > request.after_log_seq());
+    const bool news =
+        ended > request.known_ended() || (!position_only && s.log_seq > request.after_log_seq());
     const auto now = std::chrono::steady_clock::now();
     if (news || all == 0 || now >= deadline || s.stopping.load() || stop()) break;
     s.changed.WaitUntil(s.mutex, std::min(deadline, now + std::chrono::milliseconds(200)));
@@ -365,8 +363,7 @@ v1::WatchReply LaunchService::Watch(const v1::WatchRequest& request,
 
 v1::KillReply LaunchService::Kill(const v1::KillRequest& request) {
   State& s = *state_;
-  const auto grace =
-      std::chrono::nanoseconds(std::min<uint64_t>(request.grace_ns(), kMaxWaitNs));
+  const auto grace = std::chrono::nanoseconds(std::min<uint64_t>(request.grace_ns(), kMaxWaitNs));
   v1::KillReply reply;
   const util::MutexLock lock(s.mutex);
   for (const int sig : {SIGTERM, SIGKILL}) {

@@ -33,8 +33,8 @@ class LaunchService {
   ~LaunchService();  // as Stop()
 
   // The same (job, attempt, rank) again answers with the process that is there. A newer epoch of a
-  // job ends what an older one left. PERMISSION_DENIED `job.launch_not_allowed`; ABORTED `job.fenced`
-  // an older epoch than known; NOT_FOUND, PERMISSION_DENIED the program.
+  // job ends what an older one left. PERMISSION_DENIED `job.launch_not_allowed`; ABORTED
+  // `job.fenced` an older epoch than known; NOT_FOUND, PERMISSION_DENIED the program.
   absl::StatusOr<v1::ProcessInfo> Launch(const v1::LaunchRequest& request);
   // Waits for log lines or for processes that ended, at most request.wait_ns (bounded by 60 s).
   v1::WatchReply Watch(const v1::WatchRequest& request, const std::function<bool()>& stop);

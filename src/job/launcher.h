@@ -22,8 +22,7 @@ class Launcher {
   virtual absl::StatusOr<v1::WatchReply> Watch(const v1::Member& node,
                                                const v1::WatchRequest& request,
                                                util::OpControl& control) = 0;
-  virtual absl::StatusOr<v1::KillReply> Kill(const v1::Member& node,
-                                             const v1::KillRequest& request,
+  virtual absl::StatusOr<v1::KillReply> Kill(const v1::Member& node, const v1::KillRequest& request,
                                              util::OpControl& control) = 0;
 };
 

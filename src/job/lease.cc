@@ -21,8 +21,7 @@ absl::StatusOr<std::unique_ptr<DriverLease>> DriverLease::Acquire(
   auto out = std::unique_ptr<DriverLease>(new DriverLease);
   AIST_ASSIGN_OR_RETURN(out->lease_, store->GrantLease(kLeaseNs));
   const std::string key = util::StrCat("job-driver/", id);
-  const auto revision =
-      store->Txn({{key, 0}}, {{key, std::string(owner), out->lease_}});
+  const auto revision = store->Txn({{key, 0}}, {{key, std::string(owner), out->lease_}});
   if (!revision.ok()) {
     (void)store->RevokeLease(out->lease_);  // it would end by itself
     if (!absl::IsAborted(revision.status())) return revision.status();

@@ -15,8 +15,8 @@
 
 namespace aistation::job {
 
-// While it lives the lease is kept alive by a thread that also looks whether the job is to end. When
-// the lease is lost or the job is to end, `work` is cancelled.
+// While it lives the lease is kept alive by a thread that also looks whether the job is to end.
+// When the lease is lost or the job is to end, `work` is cancelled.
 class DriverLease {
  public:
   // ABORTED `job.driven_elsewhere`.

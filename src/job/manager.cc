@@ -104,9 +104,9 @@ absl::StatusOr<v1::JobEventList> Manager::Events(std::string_view id, uint64_t a
     const auto change = watch->Next(left);
     if (!change.ok()) {
       if (change.status().code() != absl::StatusCode::kDeadlineExceeded) return change.status();
-      return util::Error(absl::StatusCode::kDeadlineExceeded, "job.no_event",
-                         util::StrCat("no event of ", id.empty() ? "any job" : id, " after number ",
-                                      after_seq));
+      return util::Error(
+          absl::StatusCode::kDeadlineExceeded, "job.no_event",
+          util::StrCat("no event of ", id.empty() ? "any job" : id, " after number ", after_seq));
     }
   }
 }

@@ -223,8 +223,7 @@ absl::Status Node::State::Serve() {
   return absl::OkStatus();
 }
 
-absl::Status Node::State::HandlePeer(const net::ServerRequest& request,
-                                     net::Responder& responder) {
+absl::Status Node::State::HandlePeer(const net::ServerRequest& request, net::Responder& responder) {
   if (engine->Handles(request)) return engine->Handle(request, responder);
   if (images->Handles(request)) return images->Handle(request, responder);
   if (launches->Handles(request)) return launches->Handle(request, responder);
@@ -243,8 +242,7 @@ absl::Status Node::State::HandleMirror(const net::ServerRequest& request,
   return util::NotFound("node.route", util::StrCat(util::Excerpt(request.path), " is not here"));
 }
 
-absl::Status Node::State::HandleInfo(const net::ServerRequest& request,
-                                     net::Responder& responder) {
+absl::Status Node::State::HandleInfo(const net::ServerRequest& request, net::Responder& responder) {
   const bool json = net::FindHeader(request.headers, "accept") == "application/json";
   const auto send = [&](const auto& message) {
     return json ? responder.Send(200, "application/json", wire::ToJson(message))
@@ -255,8 +253,8 @@ absl::Status Node::State::HandleInfo(const net::ServerRequest& request,
     if (request.path == "/aistation/v1/inventory") return send(Inventory());
     if (request.path == "/aistation/v1/metrics") return responder.Send(200, kPrometheus, Metrics());
   }
-  return util::NotFound("node.route", util::StrCat(request.method, " ",
-                                                   util::Excerpt(request.path), " is not here"));
+  return util::NotFound(
+      "node.route", util::StrCat(request.method, " ", util::Excerpt(request.path), " is not here"));
 }
 
 v1::NodeInventory Node::State::Inventory() {
@@ -315,8 +313,8 @@ absl::Status Node::State::EnforceLimit() {
                           datasets->Evict(cached > excess ? cached - excess : 0));
     freed += more;
   }
-  options.log.Info("node", util::StrCat("evicted ", freed, " bytes; ", store->total_bytes(),
-                                        " of ", limit, " are used"));
+  options.log.Info("node", util::StrCat("evicted ", freed, " bytes; ", store->total_bytes(), " of ",
+                                        limit, " are used"));
   return absl::OkStatus();
 }
 

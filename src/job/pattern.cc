@@ -85,20 +85,20 @@ bool Pattern::MatchAt(std::string_view line, size_t position, Captures* captures
       continue;
     }
     if (token.kind == Kind::kLiteral) {
-      const size_t at = any ? line.find(token.text, position)
-                            : (line.substr(position, token.text.size()) == token.text
-                                   ? position
-                                   : std::string_view::npos);
+      const size_t at =
+          any ? line.find(token.text, position)
+              : (line.substr(position, token.text.size()) == token.text ? position
+                                                                        : std::string_view::npos);
       if (at == std::string_view::npos) return false;
       position = at + token.text.size();
       any = false;
       continue;
     }
-    const auto accept = token.kind == Kind::kPci
-                            ? +[](char c) { return IsPciChar(c); }
-                            : (token.kind == Kind::kNumber
-                                   ? +[](char c) { return IsDigit(c); }
-                                   : +[](char c) { return c != ' ' && c != '\t'; });
+    const auto accept =
+        token.kind == Kind::kPci
+            ? +[](char c) { return IsPciChar(c); }
+            : (token.kind == Kind::kNumber ? +[](char c) { return IsDigit(c); }
+                                           : +[](char c) { return c != ' ' && c != '\t'; });
     while (any && position < line.size() && !accept(line[position])) ++position;
     any = false;
     const size_t n = SpanOf(line, position, accept);

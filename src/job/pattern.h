@@ -13,7 +13,7 @@
 namespace aistation::job {
 
 struct Captures {
-  std::string pci;   // as it stands in the line
+  std::string pci;  // as it stands in the line
   std::string word;
   std::optional<int64_t> number;
 };

@@ -188,8 +188,8 @@ v1::LogLine ProbeFinding(const v1::ProbeMatrix& matrix, const v1::Placement& pla
   line.set_rank(-1);
   std::string worst;
   for (const auto& [node, sums] : nodes) {
-    if (worst.empty() || int64_t{sums.first} * nodes[worst].second >
-                             int64_t{nodes[worst].first} * sums.second) {
+    if (worst.empty() ||
+        int64_t{sums.first} * nodes[worst].second > int64_t{nodes[worst].first} * sums.second) {
       worst = node;
     }
   }
@@ -276,8 +276,8 @@ absl::StatusOr<std::vector<RankPlan>> PlanRanks(const v1::Job& job,
   uint32_t world = 0;
   for (const auto& node : placement.nodes()) world += static_cast<uint32_t>(node.cards_size());
   const auto& first = placement.nodes(0);
-  const std::string master = first.cards(0).nic_address().empty() ? first.address()
-                                                                  : first.cards(0).nic_address();
+  const std::string master =
+      first.cards(0).nic_address().empty() ? first.address() : first.cards(0).nic_address();
   std::vector<RankPlan> out;
   for (int n = 0; n < placement.nodes_size(); ++n) {
     std::map<std::string, std::string> common;

@@ -50,8 +50,8 @@ struct RankPlan {
   std::string card_id;
   v1::LaunchRequest request;  // without epoch
 };
-// All ranks of the last attempt, in order. `models`: card id to model, for the variable by which its
-// software chooses cards.
+// All ranks of the last attempt, in order. `models`: card id to model, for the variable by which
+// its software chooses cards.
 absl::StatusOr<std::vector<RankPlan>> PlanRanks(const v1::Job& job,
                                                 const std::map<std::string, std::string>& models,
                                                 const accel::Catalogue& catalogue);

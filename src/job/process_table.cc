@@ -43,9 +43,8 @@ std::shared_ptr<Process> ProcessTable::Find(const ProcessKey& key) {
 }
 
 size_t ProcessTable::Running() const {
-  return static_cast<size_t>(std::count_if(processes_.begin(), processes_.end(), [](const auto& e) {
-    return e.second->info.running();
-  }));
+  return static_cast<size_t>(std::count_if(processes_.begin(), processes_.end(),
+                                           [](const auto& e) { return e.second->info.running(); }));
 }
 
 void ProcessTable::Trim() {

@@ -18,12 +18,12 @@ namespace aistation::job {
 struct Process {
   v1::ProcessInfo info;  // without output_tail
   uint64_t epoch = 0;
-  pid_t pid = -1;        // -1 once reaped
+  pid_t pid = -1;  // -1 once reaped
   util::Fd pidfd;
   util::Fd output;
-  util::Fd file;         // where output is kept
-  uint64_t kept = 0;     // bytes in the file
-  std::string line;      // incomplete last line
+  util::Fd file;      // where output is kept
+  uint64_t kept = 0;  // bytes in the file
+  std::string line;   // incomplete last line
   std::deque<std::string> tail;
 
   // Takes output bytes: file (bounded) and last lines.
@@ -36,8 +36,8 @@ using ProcessKey = std::tuple<std::string, uint32_t, uint32_t>;  // job, attempt
 inline constexpr uint64_t kMaxOutputFile = 64u << 20;
 inline constexpr size_t kTailLines = 40;
 inline constexpr size_t kMaxOutputLine = 2048;
-inline constexpr size_t kMaxProcesses = 1024;      // running
-inline constexpr size_t kMaxEndedProcesses = 4096; // remembered
+inline constexpr size_t kMaxProcesses = 1024;       // running
+inline constexpr size_t kMaxEndedProcesses = 4096;  // remembered
 
 class ProcessTable {
  public:

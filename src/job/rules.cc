@@ -23,17 +23,17 @@ constexpr uint64_t kMaxRuleFile = 8u << 20;
 constexpr std::string_view kFields =
     "id, sources, patterns, codes, role, weight, class, job_action, node_action, sentence";
 
-constexpr std::array<std::string_view, 9> kSources = {
-    "kernel_log", "output", "exit_status", "heartbeat", "probe", "image", "dataset", "launcher",
-    "scheduler"};
+constexpr std::array<std::string_view, 9> kSources = {"kernel_log", "output",   "exit_status",
+                                                      "heartbeat",  "probe",    "image",
+                                                      "dataset",    "launcher", "scheduler"};
 constexpr std::array<std::string_view, 3> kRoles = {"primary", "secondary", "healthy"};
 constexpr std::array<std::string_view, 13> kClasses = {
     "accelerator", "accel_link", "network",   "node",     "node_software", "storage", "image",
     "quota",       "user_code",  "user_data", "launcher", "scheduler",     "unknown"};
 constexpr std::array<std::string_view, 6> kJobActions = {
     "restart", "restart_excluding", "restart_once", "wait", "hold", "stop"};
-constexpr std::array<std::string_view, 6> kNodeActions = {"none",         "watch",      "exclude_card",
-                                                          "exclude_node", "reset_card", "reboot"};
+constexpr std::array<std::string_view, 6> kNodeActions = {
+    "none", "watch", "exclude_card", "exclude_node", "reset_card", "reboot"};
 
 absl::Status ReadChoice(const Json& json, const Path& path,
                         std::span<const std::string_view> choices, std::string* out) {
@@ -109,9 +109,10 @@ absl::StatusOr<Rule> ReadRule(const Json& json, const Path& path) {
   if (rule.id.empty() || rule.sources.empty() || rule.patterns.empty() ||
       rule.fault_class.empty() || rule.job_action.empty() || rule.node_action.empty() ||
       rule.sentence.empty()) {
-    return util::InvalidArgument(
-        "job.rules", path.ToString() + ": id, sources, patterns, class, job_action, node_action "
-                                       "and sentence are needed");
+    return util::InvalidArgument("job.rules",
+                                 path.ToString() +
+                                     ": id, sources, patterns, class, job_action, node_action "
+                                     "and sentence are needed");
   }
   return rule;
 }
@@ -134,8 +135,8 @@ absl::StatusOr<std::shared_ptr<const RuleSet>> RuleSet::Parse(std::string_view t
       const Path path(&list, i);
       AIST_ASSIGN_OR_RETURN(Rule rule, ReadRule(value[i], path));
       if (!ids.insert(rule.id).second) {
-        return util::InvalidArgument("job.rules", util::StrCat(path.ToString(), ": there is a rule ",
-                                                               rule.id, " already"));
+        return util::InvalidArgument(
+            "job.rules", util::StrCat(path.ToString(), ": there is a rule ", rule.id, " already"));
       }
       out->rules_.push_back(std::move(rule));
     }
@@ -166,9 +167,8 @@ RuleMatch RuleSet::Match(std::string_view source, std::string_view line) const {
       auto captures = pattern.Find(line);
       if (!captures.has_value()) continue;
       if (!rule.codes.empty() &&
-          (!captures->number.has_value() ||
-           std::find(rule.codes.begin(), rule.codes.end(), *captures->number) ==
-               rule.codes.end())) {
+          (!captures->number.has_value() || std::find(rule.codes.begin(), rule.codes.end(),
+                                                      *captures->number) == rule.codes.end())) {
         continue;
       }
       return {&rule, std::move(*captures)};

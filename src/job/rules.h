@@ -20,7 +20,7 @@ struct Rule {
   std::vector<Pattern> patterns;
   std::vector<int64_t> codes;  // none: any number
   Role role = Role::kPrimary;
-  uint32_t weight = 0;         // 0 to 100
+  uint32_t weight = 0;  // 0 to 100
   std::string fault_class;
   std::string job_action;
   std::string node_action;

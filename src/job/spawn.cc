@@ -81,8 +81,7 @@ absl::StatusOr<Spawned> Spawn(const std::vector<std::string>& command,
                               const std::map<std::string, std::string>& environment,
                               const std::string& directory) {
   if (command.empty()) return util::InvalidArgument("job.program", "the command is empty");
-  AIST_ASSIGN_OR_RETURN(const std::string program,
-                        FindProgram(command[0], environment, directory));
+  AIST_ASSIGN_OR_RETURN(const std::string program, FindProgram(command[0], environment, directory));
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
@@ -95,11 +94,11 @@ absl::StatusOr<Spawned> Spawn(const std::vector<std::string>& command,
   util::Fd read_end(pipe_fds[0]);
   util::Fd write_end(pipe_fds[1]);
   fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-  fcntl(read_end.get(), F_SETPIPE_SZ, 1 << 20);  // fewer stops of one that prints much; may be refused
+  fcntl(read_end.get(), F_SETPIPE_SZ,
+        1 << 20);  // fewer stops of one that prints much; may be refused
   AIST_ASSIGN_OR_RETURN(const util::Fd null_fd, util::OpenFile("/dev/null", O_RDONLY));
-  const ChildPlan plan{program.c_str(),     argv.data(),      envp.data(),
-                       directory.c_str(),   null_fd.get(),    write_end.get(),
-                       getpid()};
+  const ChildPlan plan{program.c_str(), argv.data(),     envp.data(), directory.c_str(),
+                       null_fd.get(),   write_end.get(), getpid()};
   volatile int child_errno = 0;  // written by the child in our memory
   // vfork: no copy of page tables, and no fork handlers of the host run.
   const pid_t pid = vfork();

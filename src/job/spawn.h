@@ -19,8 +19,8 @@ struct Spawned {
   util::Fd output;  // stdout and stderr, non-blocking
 };
 
-// `command[0]` without '/' is looked for in PATH of `environment`. The kernel kills the process when
-// the calling thread ends. Nothing but stdin (/dev/null), stdout and stderr is inherited.
+// `command[0]` without '/' is looked for in PATH of `environment`. The kernel kills the process
+// when the calling thread ends. Nothing but stdin (/dev/null), stdout and stderr is inherited.
 // NOT_FOUND `job.program`, PERMISSION_DENIED, RESOURCE_EXHAUSTED.
 absl::StatusOr<Spawned> Spawn(const std::vector<std::string>& command,
                               const std::map<std::string, std::string>& environment,

@@ -163,8 +163,8 @@ void PollNode(Launcher& launcher, Attempt& attempt, const v1::Member& node,
       if (reply->processes().empty()) (void)control.Sleep(limits.poll_ns);
       continue;
     }
-    const int64_t silent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - answered)
-                               .count();
+    const int64_t silent =
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - answered).count();
     if (!attempt.TakeFailure(node.node(), reply.status(), silent, limits.lost_ns)) return;
     if (!control.Sleep(300'000'000).ok()) return;
   }
@@ -186,11 +186,12 @@ void ForEachNode(const std::vector<v1::Member>& nodes,
   for (auto& thread : threads) thread.Join();
 }
 
-absl::StatusOr<AttemptOutcome> WatchAttempt(
-    Launcher& launcher, const RuleSet& rules, const v1::ClassifyRequest& frame,
-    const std::string& job, uint32_t attempt, const std::vector<v1::Member>& nodes,
-    const std::map<std::string, uint64_t>& positions, const WatchLimits& limits,
-    util::OpControl& control) {
+absl::StatusOr<AttemptOutcome> WatchAttempt(Launcher& launcher, const RuleSet& rules,
+                                            const v1::ClassifyRequest& frame,
+                                            const std::string& job, uint32_t attempt,
+                                            const std::vector<v1::Member>& nodes,
+                                            const std::map<std::string, uint64_t>& positions,
+                                            const WatchLimits& limits, util::OpControl& control) {
   Attempt shared(rules, frame);
   util::OpControl polls;  // ends the long polls once the outcome is known
   const uint64_t hook = control.OnCancel([&polls] { polls.Cancel(); });

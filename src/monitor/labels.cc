@@ -9,8 +9,8 @@ namespace {
 constexpr size_t kMaxLabels = 32;
 
 absl::Status Bad(size_t position, std::string_view expected) {
-  return util::InvalidArgument("monitor.labels", util::StrCat("labels, byte ", position,
-                                                              ": expected ", expected));
+  return util::InvalidArgument("monitor.labels",
+                               util::StrCat("labels, byte ", position, ": expected ", expected));
 }
 
 // Reads up to the closing quote; `*position` stands behind the opening one.

@@ -27,8 +27,8 @@ bool IsName(std::string_view name, bool colon) {
   if (name.empty() || name.size() > 200) return false;
   for (size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-                        (colon && c == ':');
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colon && c == ':');
     if (!letter && !(i > 0 && c >= '0' && c <= '9')) return false;
   }
   return true;
@@ -66,9 +66,9 @@ absl::StatusOr<std::string> RenderLabels(const Labels& labels) {
       return util::InvalidArgument("monitor.label", util::StrCat("label ", key, " is given twice"));
     }
     if (value.size() > kMaxLabelValue) {
-      return util::InvalidArgument(
-          "monitor.label", util::StrCat("label ", key, ": its value has ", value.size(),
-                                        " bytes, expected at most ", kMaxLabelValue));
+      return util::InvalidArgument("monitor.label",
+                                   util::StrCat("label ", key, ": its value has ", value.size(),
+                                                " bytes, expected at most ", kMaxLabelValue));
     }
     util::StrAppend(&out, i == 0 ? "" : ",", key, "=\"", Escape(util::ToValidUtf8(value), true),
                     "\"");
@@ -110,9 +110,9 @@ struct Registry::State {
     const util::MutexLock lock(mutex);
     auto found = families.find(name);
     if (found != families.end() && found->second.kind != kind) {
-      return util::FailedPrecondition(
-          "monitor.kind", util::StrCat("metric ", name, " exists as a ",
-                                       kind == Kind::kCounter ? "gauge" : "counter"));
+      return util::FailedPrecondition("monitor.kind",
+                                      util::StrCat("metric ", name, " exists as a ",
+                                                   kind == Kind::kCounter ? "gauge" : "counter"));
     }
     if (found == families.end() || !found->second.series.contains(rendered)) {
       if (series >= kMaxSeries) {
@@ -191,8 +191,10 @@ std::string Registry::Prometheus() const {
   std::string out;
   const util::MutexLock lock(state_->mutex);
   for (const auto& [name, family] : state_->families) {
-    util::StrAppend(&out, "# HELP ", name, " ", Escape(util::ToValidUtf8(family.help), false), "\n");
-    util::StrAppend(&out, "# TYPE ", name, family.kind == Kind::kCounter ? " counter\n" : " gauge\n");
+    util::StrAppend(&out, "# HELP ", name, " ", Escape(util::ToValidUtf8(family.help), false),
+                    "\n");
+    util::StrAppend(&out, "# TYPE ", name,
+                    family.kind == Kind::kCounter ? " counter\n" : " gauge\n");
     for (const auto& [labels, value] : family.series) {
       util::StrAppend(&out, name);
       if (!labels.empty()) util::StrAppend(&out, "{", labels, "}");

@@ -10,21 +10,35 @@ namespace aistation::net {
 
 int HttpStatus(absl::StatusCode code) {
   switch (code) {
-    case absl::StatusCode::kOk: return 200;
-    case absl::StatusCode::kInvalidArgument: return 400;
-    case absl::StatusCode::kUnauthenticated: return 401;
-    case absl::StatusCode::kPermissionDenied: return 403;
-    case absl::StatusCode::kNotFound: return 404;
-    case absl::StatusCode::kUnimplemented: return 405;
-    case absl::StatusCode::kDeadlineExceeded: return 408;
+    case absl::StatusCode::kOk:
+      return 200;
+    case absl::StatusCode::kInvalidArgument:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kUnimplemented:
+      return 405;
+    case absl::StatusCode::kDeadlineExceeded:
+      return 408;
     case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kAborted: return 409;
-    case absl::StatusCode::kFailedPrecondition: return 412;
-    case absl::StatusCode::kOutOfRange: return 416;
-    case absl::StatusCode::kResourceExhausted: return 429;
-    case absl::StatusCode::kCancelled: return 499;
-    case absl::StatusCode::kUnavailable: return 503;
-    default: return 500;
+    case absl::StatusCode::kAborted:
+      return 409;
+    case absl::StatusCode::kFailedPrecondition:
+      return 412;
+    case absl::StatusCode::kOutOfRange:
+      return 416;
+    case absl::StatusCode::kResourceExhausted:
+      return 429;
+    case absl::StatusCode::kCancelled:
+      return 499;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    default:
+      return 500;
   }
 }
 
@@ -32,16 +46,26 @@ namespace {
 
 absl::StatusCode CodeOf(int http_status) {
   switch (http_status) {
-    case 400: return absl::StatusCode::kInvalidArgument;
-    case 401: return absl::StatusCode::kUnauthenticated;
-    case 403: return absl::StatusCode::kPermissionDenied;
-    case 404: return absl::StatusCode::kNotFound;
-    case 405: return absl::StatusCode::kUnimplemented;
-    case 408: return absl::StatusCode::kDeadlineExceeded;
-    case 409: return absl::StatusCode::kAborted;
-    case 412: return absl::StatusCode::kFailedPrecondition;
-    case 416: return absl::StatusCode::kOutOfRange;
-    case 429: return absl::StatusCode::kResourceExhausted;
+    case 400:
+      return absl::StatusCode::kInvalidArgument;
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 405:
+      return absl::StatusCode::kUnimplemented;
+    case 408:
+      return absl::StatusCode::kDeadlineExceeded;
+    case 409:
+      return absl::StatusCode::kAborted;
+    case 412:
+      return absl::StatusCode::kFailedPrecondition;
+    case 416:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
     default:
       return http_status >= 500 ? absl::StatusCode::kUnavailable : absl::StatusCode::kUnknown;
   }

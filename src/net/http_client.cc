@@ -183,8 +183,8 @@ absl::Status Prepare(const HttpRequest& request, Exchange& x, Lists& lists, char
     const std::string port = util::StrCat(url.port != 0 ? url.port : uint16_t{443});
     target = util::StrCat(url.scheme, "://", request.peer_name, ":", port, url.path);
     lists.connect_to = curl_slist_append(
-        nullptr, util::StrCat(request.peer_name, ":", port, ":", HostText(url.host), ":", port)
-                     .c_str());
+        nullptr,
+        util::StrCat(request.peer_name, ":", port, ":", HostText(url.host), ":", port).c_str());
     curl_easy_setopt(easy, CURLOPT_CONNECT_TO, lists.connect_to);
   }
   if (request.identity != nullptr) {
@@ -274,9 +274,9 @@ absl::StatusOr<CURLcode> Drive(Channel& channel, Exchange& x, util::OpControl& c
     AIST_RETURN_IF_ERROR(control.Check());
     const int64_t now = util::RealClock().MonotonicNanos();
     if (now - x.last_byte_ns > x.request->idle_timeout_ns) {
-      return util::Unavailable(
-          "net.idle", util::StrCat(x.request->url, ": no byte for ",
-                                   x.request->idle_timeout_ns / 1'000'000, " ms"));
+      return util::Unavailable("net.idle",
+                               util::StrCat(x.request->url, ": no byte for ",
+                                            x.request->idle_timeout_ns / 1'000'000, " ms"));
     }
     const int64_t left_ns =
         std::min({control.deadline_ns() - now, x.request->idle_timeout_ns, int64_t{500'000'000}});
@@ -323,8 +323,7 @@ HttpClient::HttpClient() : state_(std::make_unique<State>()) {
 HttpClient::~HttpClient() = default;
 
 absl::StatusOr<HttpResponse> HttpClient::Stream(const HttpRequest& request, const HeadSink& on_head,
-                                                const BodySink& on_body,
-                                                util::OpControl& control) {
+                                                const BodySink& on_body, util::OpControl& control) {
   AIST_RETURN_IF_ERROR(control.Check());
   const std::string key =
       request.identity != nullptr

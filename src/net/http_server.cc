@@ -46,8 +46,7 @@ absl::StatusOr<Listener> Listen(const std::string& address, uint16_t port) {
                                     ": expected an IPv4 or IPv6 address of this machine"));
   }
   Listener listener;
-  listener.fd =
-      util::Fd(socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  listener.fd = util::Fd(socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.fd.valid()) return util::ErrnoError(errno, "net.socket", "socket");
   const int on = 1;
   setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));

@@ -42,7 +42,10 @@ class Session final : public Responder {
  public:
   Session(const ServerOptions& options, const Handler& handler, SessionShared& shared,
           std::string remote)
-      : options_(options), handler_(handler), shared_(shared), remote_(std::move(remote)),
+      : options_(options),
+        handler_(handler),
+        shared_(shared),
+        remote_(std::move(remote)),
         tcp_(io_) {}
 
   bool Adopt(int fd, bool v6) {
@@ -71,8 +74,8 @@ class Session final : public Responder {
     if (status != 204 && status != 304) {
       util::StrAppend(&head, "Content-Length: ", content_length, "\r\n");
     }
-    util::StrAppend(&head, keep_alive_ ? "Connection: keep-alive\r\n\r\n"
-                                       : "Connection: close\r\n\r\n");
+    util::StrAppend(&head,
+                    keep_alive_ ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
     return Put(head);
   }
 
@@ -126,9 +129,9 @@ class Session final : public Responder {
       names_ = security::NamesOf(peer);
     }
     if (!options_.identity->PeerAllowed(names_)) {
-      options_.log.Warning("net", util::StrCat("peer ", remote_, " (",
-                                               names_.empty() ? "no name" : names_[0],
-                                               ") is not among the allowed peers"));
+      options_.log.Warning(
+          "net", util::StrCat("peer ", remote_, " (", names_.empty() ? "no name" : names_[0],
+                              ") is not among the allowed peers"));
       return false;
     }
     return true;
@@ -162,8 +165,8 @@ class Session final : public Responder {
         WithStream([&](auto& stream) { http::async_read_some(stream, buffer_, parser, done); });
       });
       if (error == http::error::body_limit) {
-        Refuse(413, util::StrCat("the request body has more than ", options_.max_body_bytes,
-                                 " bytes"));
+        Refuse(413,
+               util::StrCat("the request body has more than ", options_.max_body_bytes, " bytes"));
         return false;
       }
       if (error || util::RealClock().MonotonicNanos() > give_up) return false;
@@ -184,8 +187,8 @@ class Session final : public Responder {
       WithStream([&](auto& stream) { http::async_read_header(stream, buffer_, parser, done); });
     });
     if (error == http::error::header_limit) {
-      Refuse(431, util::StrCat("the request head has more than ", options_.max_header_bytes,
-                               " bytes"));
+      Refuse(431,
+             util::StrCat("the request head has more than ", options_.max_header_bytes, " bytes"));
       return false;
     }
     if (error == http::error::body_limit) {
@@ -210,7 +213,8 @@ class Session final : public Responder {
     request.method = std::string(View(message.method_string()));
     const std::string_view target = View(message.target());
     const size_t question = target.find('?');
-    if (question != std::string_view::npos) request.query = std::string(target.substr(question + 1));
+    if (question != std::string_view::npos)
+      request.query = std::string(target.substr(question + 1));
     auto path = PercentDecode(target.substr(0, question));
     if (!path.ok() || path->empty() || path->front() != '/') {
       Refuse(400, "the target must be a path with valid percent encoding");

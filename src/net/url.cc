@@ -111,9 +111,9 @@ absl::StatusOr<std::string> PercentDecode(std::string_view text) {
     const auto decoded =
         i + 3 <= text.size() ? util::HexDecode(text.substr(i + 1, 2)) : std::nullopt;
     if (!decoded.has_value() || decoded->at(0) == '\0') {
-      return util::InvalidArgument(
-          "net.percent", util::StrCat("\"", util::Excerpt(text), "\": expected two hexadecimal "
-                                      "digits, not 00, after each '%'"));
+      return util::InvalidArgument("net.percent", util::StrCat("\"", util::Excerpt(text),
+                                                               "\": expected two hexadecimal "
+                                                               "digits, not 00, after each '%'"));
     }
     out += *decoded;
     i += 2;
@@ -136,9 +136,9 @@ absl::StatusOr<std::optional<ByteRange>> ParseRange(std::string_view header, uin
     return std::optional<ByteRange>();
   }
   const auto unsatisfiable = [&] {
-    return util::Error(absl::StatusCode::kOutOfRange, "net.range",
-                       util::StrCat("range ", util::Excerpt(spec, 50), " does not lie in the ", size,
-                                    " bytes"));
+    return util::Error(
+        absl::StatusCode::kOutOfRange, "net.range",
+        util::StrCat("range ", util::Excerpt(spec, 50), " does not lie in the ", size, " bytes"));
   };
   if (!first) {  // the last `*last` bytes
     if (*last == 0 || size == 0) return unsatisfiable();

@@ -59,11 +59,12 @@ std::string Departments(const v1::Report& report) {
 }
 
 std::string VerdictBox(const v1::Verdict& verdict) {
-  std::string out = util::StrCat(
-      "<div class=\"verdict\"><b>", Escape(verdict.sentence()), "</b><br><span class=\"soft\">class ",
-      Escape(verdict.fault_class()), ", rule ", Escape(verdict.rule()), ", job: ",
-      Escape(verdict.job_action()), ", node: ", Escape(verdict.node_action()), ", confidence ",
-      util::FormatFixed(verdict.confidence() * 100, 0), " %</span>");
+  std::string out =
+      util::StrCat("<div class=\"verdict\"><b>", Escape(verdict.sentence()),
+                   "</b><br><span class=\"soft\">class ", Escape(verdict.fault_class()), ", rule ",
+                   Escape(verdict.rule()), ", job: ", Escape(verdict.job_action()),
+                   ", node: ", Escape(verdict.node_action()), ", confidence ",
+                   util::FormatFixed(verdict.confidence() * 100, 0), " %</span>");
   for (const auto& evidence : verdict.evidence()) {
     util::StrAppend(&out, "<br><span class=\"soft\">", Escape(evidence.source()),
                     evidence.node().empty() ? "" : " on " + Escape(evidence.node()),
@@ -95,7 +96,8 @@ std::string AttemptSection(const v1::Attempt& attempt) {
   if (attempt.probe().endpoints_size() > 0) {
     util::StrAppend(&out, "<p>Reachability: ", attempt.probe().results_size(), " tests by ",
                     Escape(attempt.probe().method()),
-                    attempt.probe().all_ok() ? ", all reach." : ", <b>not all reach</b>.", "</p>\n");
+                    attempt.probe().all_ok() ? ", all reach." : ", <b>not all reach</b>.",
+                    "</p>\n");
     for (const auto& finding : attempt.probe().findings()) {
       util::StrAppend(&out, "<p>", Escape(finding), "</p>\n");
     }

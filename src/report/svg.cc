@@ -30,9 +30,9 @@ std::string Open(int height, std::string_view title) {
 
 std::string Rect(double x, double y, double w, double h, std::string_view cls,
                  std::string_view tip) {
-  return util::StrCat("<rect x=\"", Num(x), "\" y=\"", Num(y), "\" width=\"",
-                      Num(std::max(w, 0.8)), "\" height=\"", Num(h), "\" class=\"", cls,
-                      "\"><title>", Escape(tip), "</title></rect>\n");
+  return util::StrCat("<rect x=\"", Num(x), "\" y=\"", Num(y), "\" width=\"", Num(std::max(w, 0.8)),
+                      "\" height=\"", Num(h), "\" class=\"", cls, "\"><title>", Escape(tip),
+                      "</title></rect>\n");
 }
 
 std::string Text(double x, double y, std::string_view text, std::string_view cls = "") {
@@ -53,8 +53,8 @@ Span SpanOf(const v1::Report& report) {
   Span span{INT64_MAX, 0};
   for (const auto& job : report.jobs()) {
     span.begin = std::min(span.begin, job.submitted_unix_ns());
-    span.end = std::max(span.end,
-                        job.ended_unix_ns() == 0 ? report.to_unix_ns() : job.ended_unix_ns());
+    span.end =
+        std::max(span.end, job.ended_unix_ns() == 0 ? report.to_unix_ns() : job.ended_unix_ns());
   }
   if (span.begin == INT64_MAX) span.begin = 0;
   span.end = std::max(span.end, span.begin + 1'000'000'000);
@@ -104,8 +104,8 @@ std::string ClockTime(int64_t unix_ns) {
   struct tm t {};
   gmtime_r(&seconds, &t);
   return util::StrCat(t.tm_year + 1900, "-", TwoDigits(t.tm_mon + 1), "-", TwoDigits(t.tm_mday),
-                      " ", TwoDigits(t.tm_hour), ":", TwoDigits(t.tm_min), ":",
-                      TwoDigits(t.tm_sec), " UTC");
+                      " ", TwoDigits(t.tm_hour), ":", TwoDigits(t.tm_min), ":", TwoDigits(t.tm_sec),
+                      " UTC");
 }
 
 std::string Timeline(const v1::Report& report) {
@@ -125,8 +125,8 @@ std::string Timeline(const v1::Report& report) {
                  "wait", "from submission to end: " + Seconds(job_end - job.submitted_unix_ns()));
     for (const auto& attempt : job.attempts()) {
       if (attempt.started_unix_ns() == 0) continue;
-      const int64_t end = attempt.ended_unix_ns() == 0 ? report.to_unix_ns()
-                                                       : attempt.ended_unix_ns();
+      const int64_t end =
+          attempt.ended_unix_ns() == 0 ? report.to_unix_ns() : attempt.ended_unix_ns();
       const int64_t run = attempt.running_unix_ns() == 0 ? end : attempt.running_unix_ns();
       body += Rect(x(attempt.started_unix_ns()), y + 2, x(run) - x(attempt.started_unix_ns()), 16,
                    "stage",
@@ -196,8 +196,8 @@ std::string Transfers(const v1::Attempt& attempt) {
   }
   uint64_t most = 1;
   for (const auto& bar : bars) {
-    most = std::max(most, bar.stats->bytes_source() + bar.stats->bytes_peers() +
-                              bar.stats->bytes_local());
+    most = std::max(
+        most, bar.stats->bytes_source() + bar.stats->bytes_peers() + bar.stats->bytes_local());
   }
   std::string body;
   int row = 0;
@@ -251,8 +251,7 @@ std::string ProbeGrid(const v1::ProbeMatrix& matrix) {
       const auto it = cells.find({static_cast<uint32_t>(from), static_cast<uint32_t>(to)});
       if (it == cells.end()) continue;
       const auto& b = matrix.endpoints(to);
-      const std::string pair =
-          a.node() + " " + a.nic_id() + " to " + b.node() + " " + b.nic_id();
+      const std::string pair = a.node() + " " + a.nic_id() + " to " + b.node() + " " + b.nic_id();
       const Cell& c = it->second;
       body += Rect(kLabel + to * cell, y, cell - 1.5, cell - 1.5, c.failed == 0 ? "good" : "bad",
                    c.failed == 0

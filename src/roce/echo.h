@@ -17,8 +17,8 @@ namespace aistation::roce {
 inline constexpr size_t kSecretBytes = 32;
 inline constexpr size_t kMessageBytes = kSecretBytes + 16;
 
-// Echoes messages that begin with `secret` on a TCP and a UDP port of each address, until destroyed or
-// for `lifetime_ns`. One thread.
+// Echoes messages that begin with `secret` on a TCP and a UDP port of each address, until destroyed
+// or for `lifetime_ns`. One thread.
 class EchoListeners {
  public:
   struct Ports {
@@ -57,8 +57,8 @@ struct EchoTarget {
   uint16_t port = 0;
   bool udp = false;
 };
-// Sends secret and a nonce, expects both back. Round trip in nanoseconds, for TCP with the set-up of
-// the connection. UNAVAILABLE `roce.unreachable` says what happened.
+// Sends secret and a nonce, expects both back. Round trip in nanoseconds, for TCP with the set-up
+// of the connection. UNAVAILABLE `roce.unreachable` says what happened.
 absl::StatusOr<uint64_t> EchoOnce(const EchoTarget& target, const std::string& secret,
                                   int64_t timeout_ns);
 

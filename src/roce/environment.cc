@@ -17,7 +17,8 @@ void Set(v1::RankEnvironment* rank, const char* name, std::string value, std::st
 
 absl::StatusOr<v1::JobEnvironment> MakeEnvironment(const v1::Placement& placement) {
   if (placement.has_refusal()) {
-    return util::FailedPrecondition("roce.refused", "the placement is a refusal; there are no ranks");
+    return util::FailedPrecondition("roce.refused",
+                                    "the placement is a refusal; there are no ranks");
   }
   v1::JobEnvironment environment;
   uint32_t number = 0;
@@ -43,8 +44,8 @@ absl::StatusOr<v1::JobEnvironment> MakeEnvironment(const v1::Placement& placemen
       rank->set_rank(number++);
       rank->set_node(node.node());
       if (!devices.empty()) {
-        // All NICs of the job on this node: the library picks per card by the same distances, and the
-        // ranks of a node must agree.
+        // All NICs of the job on this node: the library picks per card by the same distances, and
+        // the ranks of a node must agree.
         Set(rank, "NCCL_IB_HCA", "=" + util::Join(device_list, ","),
             "exactly these devices; without '=' mlx5_1 would also match mlx5_10");
         if (gids.size() == 1) {

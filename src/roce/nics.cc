@@ -15,13 +15,20 @@ namespace {
 
 const char* ClassText(v1::LinkClass link) {
   switch (link) {
-    case v1::LINK_CLASS_DIRECT: return "a direct link";
-    case v1::LINK_CLASS_PIX: return "one PCIe switch (PIX)";
-    case v1::LINK_CLASS_PXB: return "several PCIe switches (PXB)";
-    case v1::LINK_CLASS_PHB: return "the host bridge of its NUMA node (PHB)";
-    case v1::LINK_CLASS_NODE: return "another NUMA node of its socket (NODE)";
-    case v1::LINK_CLASS_SYS: return "the link between sockets (SYS)";
-    default: return "an unknown path";
+    case v1::LINK_CLASS_DIRECT:
+      return "a direct link";
+    case v1::LINK_CLASS_PIX:
+      return "one PCIe switch (PIX)";
+    case v1::LINK_CLASS_PXB:
+      return "several PCIe switches (PXB)";
+    case v1::LINK_CLASS_PHB:
+      return "the host bridge of its NUMA node (PHB)";
+    case v1::LINK_CLASS_NODE:
+      return "another NUMA node of its socket (NODE)";
+    case v1::LINK_CLASS_SYS:
+      return "the link between sockets (SYS)";
+    default:
+      return "an unknown path";
   }
 }
 
@@ -127,7 +134,8 @@ v1::NicChoices ChooseNics(const v1::NodeInventory& node) {
   std::vector<size_t> order(views.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&views](size_t a, size_t b) {
-    return std::make_tuple(views[a].best.size(), views[a].card->pci_address(), views[a].card->id()) <
+    return std::make_tuple(views[a].best.size(), views[a].card->pci_address(),
+                           views[a].card->id()) <
            std::make_tuple(views[b].best.size(), views[b].card->pci_address(), views[b].card->id());
   });
   std::map<const v1::Nic*, uint32_t> load;

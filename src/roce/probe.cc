@@ -232,8 +232,8 @@ class Coordinator {
         failures_[m] = util::Message(answers[m].status());
         continue;
       }
-      const auto answer = wire::Parse<v1::ProbeRequest>(wire::Format::kProtobuf, *answers[m],
-                                                        "probe answer");
+      const auto answer =
+          wire::Parse<v1::ProbeRequest>(wire::Format::kProtobuf, *answers[m], "probe answer");
       if (!answer.ok() || answer->endpoints_size() != request_.endpoints_size()) {
         failures_[m] = "its answer could not be read";
         continue;
@@ -250,9 +250,9 @@ class Coordinator {
     const auto answers = Call("probe-connect", control_);
     for (size_t m = 0; m < answers.size(); ++m) {
       absl::StatusOr<v1::ProbeMatrix> part =
-          answers[m].ok() ? wire::Parse<v1::ProbeMatrix>(wire::Format::kProtobuf, *answers[m],
-                                                         "probe answer")
-                          : answers[m].status();
+          answers[m].ok()
+              ? wire::Parse<v1::ProbeMatrix>(wire::Format::kProtobuf, *answers[m], "probe answer")
+              : answers[m].status();
       if (part.ok()) {
         for (auto& result : *part->mutable_results()) *matrix->add_results() = std::move(result);
         continue;
@@ -328,8 +328,9 @@ absl::StatusOr<v1::ProbeMatrix> Probe(net::HttpClient& client,
                                       const v1::ProbeRequest& request, util::OpControl& control) {
   v1::ProbeRequest complete = request;
   if (request.endpoints().empty() || request.endpoints_size() > kMaxEndpoints) {
-    return util::InvalidArgument("roce.endpoints", util::StrCat("endpoints: ", request.endpoints_size(),
-                                                                "; expected 1 to ", kMaxEndpoints));
+    return util::InvalidArgument(
+        "roce.endpoints",
+        util::StrCat("endpoints: ", request.endpoints_size(), "; expected 1 to ", kMaxEndpoints));
   }
   for (const auto& method : request.methods()) {
     if (method != "tcp" && method != "udp") {

@@ -14,8 +14,8 @@
 
 namespace aistation::roce {
 
-// The side on each node. Methods "probe-listen", "probe-connect", "probe-close". Listeners echo short
-// messages that carry the secret of their probe, and go after a minute.
+// The side on each node. Methods "probe-listen", "probe-connect", "probe-close". Listeners echo
+// short messages that carry the secret of their probe, and go after a minute.
 class ProbeService {
  public:
   explicit ProbeService(util::Logger log);
@@ -27,9 +27,9 @@ class ProbeService {
   std::shared_ptr<State> state_;
 };
 
-// Asks each node, over mutual TLS, to open listeners on its NIC addresses, then to connect from each
-// of them to all others. At most 1,024 end points. An address that cannot be reached is a result, not
-// an error; a node that cannot be asked is one too.
+// Asks each node, over mutual TLS, to open listeners on its NIC addresses, then to connect from
+// each of them to all others. At most 1,024 end points. An address that cannot be reached is a
+// result, not an error; a node that cannot be asked is one too.
 absl::StatusOr<v1::ProbeMatrix> Probe(net::HttpClient& client,
                                       const std::shared_ptr<security::TlsIdentity>& identity,
                                       const v1::ProbeRequest& request, util::OpControl& control);

@@ -11,8 +11,8 @@ namespace aistation::store {
 
 inline absl::Status CheckKey(std::string_view key) {
   if (!key.empty() && key.size() <= kMaxKeyBytes) return absl::OkStatus();
-  return util::InvalidArgument("store.key", util::StrCat("key of ", key.size(),
-                                                         " bytes; expected 1 to ", kMaxKeyBytes));
+  return util::InvalidArgument(
+      "store.key", util::StrCat("key of ", key.size(), " bytes; expected 1 to ", kMaxKeyBytes));
 }
 
 inline absl::Status CheckTxn(const std::vector<Condition>& conditions,
@@ -24,9 +24,9 @@ inline absl::Status CheckTxn(const std::vector<Condition>& conditions,
   for (size_t i = 0; i < writes.size(); ++i) {
     AIST_RETURN_IF_ERROR(CheckKey(writes[i].key));
     if (writes[i].value.has_value() && writes[i].value->size() > kMaxValueBytes) {
-      return util::InvalidArgument(
-          "store.value", util::StrCat("value of ", writes[i].value->size(), " bytes; expected at most ",
-                                      kMaxValueBytes));
+      return util::InvalidArgument("store.value",
+                                   util::StrCat("value of ", writes[i].value->size(),
+                                                " bytes; expected at most ", kMaxValueBytes));
     }
     for (size_t j = 0; j < i; ++j) {
       if (writes[j].key == writes[i].key) {
@@ -39,21 +39,22 @@ inline absl::Status CheckTxn(const std::vector<Condition>& conditions,
 
 inline absl::Status CheckTtl(int64_t ttl_ns) {
   if (ttl_ns >= 10'000'000 && ttl_ns <= int64_t{86'400} * 1'000'000'000) return absl::OkStatus();
-  return util::InvalidArgument(
-      "store.ttl", util::StrCat("lease of ", ttl_ns, " ns; expected 10 ms to 24 h"));
+  return util::InvalidArgument("store.ttl",
+                               util::StrCat("lease of ", ttl_ns, " ns; expected 10 ms to 24 h"));
 }
 
 inline absl::Status NoKey(std::string_view key) {
   return util::NotFound("store.no_key", util::StrCat("key ", util::Excerpt(key), " is not there"));
 }
 inline absl::Status NoLease(int64_t lease) {
-  return util::NotFound("store.no_lease",
-                        util::StrCat("lease ", lease, " has expired or never was; its keys are gone"));
+  return util::NotFound(
+      "store.no_lease",
+      util::StrCat("lease ", lease, " has expired or never was; its keys are gone"));
 }
 inline absl::Status Mismatch(std::string_view key, int64_t expected, int64_t actual) {
   return util::Error(absl::StatusCode::kAborted, "store.revision_mismatch",
-                     util::StrCat("key ", util::Excerpt(key), " has revision ", actual, ", expected ",
-                                  expected, "; read it again and decide again"));
+                     util::StrCat("key ", util::Excerpt(key), " has revision ", actual,
+                                  ", expected ", expected, "; read it again and decide again"));
 }
 inline absl::Status Compacted(int64_t after) {
   return util::Error(absl::StatusCode::kOutOfRange, "store.compacted",

@@ -14,9 +14,8 @@ namespace aistation::store {
 
 absl::Status SqliteError(sqlite3* db, std::string_view path, std::string_view doing) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
-  const std::string message =
-      util::StrCat("store ", path, ": ", doing, ": ",
-                   db == nullptr ? "out of memory" : sqlite3_errmsg(db));
+  const std::string message = util::StrCat("store ", path, ": ", doing, ": ",
+                                           db == nullptr ? "out of memory" : sqlite3_errmsg(db));
   switch (code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -61,7 +60,8 @@ constexpr const char* kSchema = R"(
 // First key after all keys with the prefix; "" when there is none.
 std::string PrefixEnd(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
-  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  if (!prefix.empty())
+    prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
   return prefix;
 }
 
@@ -128,8 +128,9 @@ class Database {
   }
 
   absl::Status Append(bool deleted, const Entry& entry, int64_t revision) AIST_REQUIRES(mutex_) {
-    return Query("INSERT INTO changes(deleted,key,value,created,revision,version,lease,changed) "
-                 "VALUES(?,?,?,?,?,?,?,?)")
+    return Query(
+               "INSERT INTO changes(deleted,key,value,created,revision,version,lease,changed) "
+               "VALUES(?,?,?,?,?,?,?,?)")
         .Int(deleted ? 1 : 0)
         .Blob(entry.key)
         .Blob(entry.value)
@@ -169,7 +170,8 @@ class Database {
     std::vector<Entry> gone;
     {
       Statement query = Query(
-          "SELECT key,value,created,revision,version,lease FROM entries WHERE lease = ? ORDER BY key");
+          "SELECT key,value,created,revision,version,lease FROM entries WHERE lease = ? ORDER BY "
+          "key");
       query.Int(lease);
       while (true) {
         AIST_ASSIGN_OR_RETURN(const bool row, query.Step());
@@ -207,19 +209,21 @@ class Database {
     AIST_ASSIGN_OR_RETURN(const int64_t tables, Number("SELECT count(*) FROM sqlite_master"));
     if (id == 0 && format == 0 && tables == 0) {
       AIST_RETURN_IF_ERROR(Execute(kSchema));
-      return Execute(util::StrCat("PRAGMA application_id=", kApplicationId,
-                                  "; PRAGMA user_version=", kFormat)
-                         .c_str());
+      return Execute(
+          util::StrCat("PRAGMA application_id=", kApplicationId, "; PRAGMA user_version=", kFormat)
+              .c_str());
     }
     if (id != kApplicationId) {
-      return util::FailedPrecondition(
-          "store.format", util::StrCat("store ", path_, ": this SQLite file is not a store of "
-                                       "aistation; give the path of a new file"));
+      return util::FailedPrecondition("store.format",
+                                      util::StrCat("store ", path_,
+                                                   ": this SQLite file is not a store of "
+                                                   "aistation; give the path of a new file"));
     }
     if (format != kFormat) {
       return util::FailedPrecondition(
-          "store.format", util::StrCat("store ", path_, ": format ", format, ", this library reads ",
-                                       kFormat, "; use the library that wrote it"));
+          "store.format",
+          util::StrCat("store ", path_, ": format ", format, ", this library reads ", kFormat,
+                       "; use the library that wrote it"));
     }
     return absl::OkStatus();
   }

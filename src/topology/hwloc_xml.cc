@@ -22,9 +22,9 @@ class Reader {
 
   absl::StatusOr<v1::NodeInventory> Run(const XmlElement& root) {
     if (root.name != "topology") {
-      return util::InvalidArgument("topology.hwloc",
-                                   util::StrCat(source_, " line ", root.line,
-                                                ": expected the element topology, as hwloc 2 writes"));
+      return util::InvalidArgument(
+          "topology.hwloc", util::StrCat(source_, " line ", root.line,
+                                         ": expected the element topology, as hwloc 2 writes"));
     }
     for (const auto& child : root.children) {
       if (child.name == "object") AIST_RETURN_IF_ERROR(Object(child, {}));
@@ -39,8 +39,8 @@ class Reader {
 
  private:
   absl::Status Bad(const XmlElement& element, std::string_view expected) const {
-    return util::InvalidArgument("topology.hwloc", util::StrCat(source_, " line ", element.line,
-                                                                ": expected ", expected));
+    return util::InvalidArgument(
+        "topology.hwloc", util::StrCat(source_, " line ", element.line, ": expected ", expected));
   }
 
   // The NUMA node of what hangs below `object`: its memory child if there is just one.
@@ -95,7 +95,8 @@ class Reader {
     }
     const std::string_view cls = type.substr(0, 4);
     Place place{"pci:" + address, where.bridges, where.numa, where.socket, 0};
-    if (cls == "0302" || cls == "0380" || cls == "1200" || (cls == "0300" && IsAccelerator(object))) {
+    if (cls == "0302" || cls == "0380" || cls == "1200" ||
+        (cls == "0300" && IsAccelerator(object))) {
       auto* card = node_.add_cards();
       card->set_id(place.id);
       card->set_pci_address(address);

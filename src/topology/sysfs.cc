@@ -34,9 +34,9 @@ absl::StatusOr<std::string> ReadHex(const std::string& path, size_t digits) {
       util::ParseInt<uint32_t>(std::string_view(line).substr(2), 16).has_value()) {
     return util::AsciiLower(std::string_view(line).substr(2));
   }
-  return util::DataLoss("topology.sysfs", util::StrCat(path, ": \"", util::Excerpt(line, 40),
-                                                       "\", expected 0x and ", digits,
-                                                       " hexadecimal digits"));
+  return util::DataLoss("topology.sysfs",
+                        util::StrCat(path, ": \"", util::Excerpt(line, 40), "\", expected 0x and ",
+                                     digits, " hexadecimal digits"));
 }
 
 // Host bridge and bridges out of ".../pci0000:00/0000:00:01.0/0000:01:00.0".
@@ -74,7 +74,8 @@ absl::StatusOr<PciDevice> ReadPciDevice(const std::string& directory, const std:
   device.bridges = BridgesOf(Resolve(directory));
   device.bandwidth_mbps = PcieBandwidthMbps(
       util::ReadLineOr(directory + "/current_link_speed", ""),
-      util::ParseInt<uint64_t>(util::ReadLineOr(directory + "/current_link_width", "0")).value_or(0));
+      util::ParseInt<uint64_t>(util::ReadLineOr(directory + "/current_link_width", "0"))
+          .value_or(0));
   return device;
 }
 
@@ -84,9 +85,8 @@ uint32_t CountCpus(std::string_view list) {
   for (const auto part : util::Split(list, ',')) {
     const size_t dash = part.find('-');
     const auto first = util::ParseInt<uint32_t>(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos
-                          ? first
-                          : util::ParseInt<uint32_t>(part.substr(dash + 1));
+    const auto last =
+        dash == std::string_view::npos ? first : util::ParseInt<uint32_t>(part.substr(dash + 1));
     if (first && last && *last >= *first && *last < 65'536) count += *last - *first + 1;
   }
   return count;
@@ -120,12 +120,11 @@ void ReadNumaNodes(const std::string& base, v1::NodeInventory* node) {
       numa->set_cores(CountCpus(cpus));
       numa->set_memory_bytes(MemTotalBytes(path + "/meminfo"));
       const std::string first = cpus.substr(0, cpus.find_first_of("-,"));
-      numa->set_socket(
-          util::ParseInt<uint32_t>(
-              util::ReadLineOr(util::StrCat(base, "/sys/devices/system/cpu/cpu", first,
-                                            "/topology/physical_package_id"),
-                               "0"))
-              .value_or(0));
+      numa->set_socket(util::ParseInt<uint32_t>(
+                           util::ReadLineOr(util::StrCat(base, "/sys/devices/system/cpu/cpu", first,
+                                                         "/topology/physical_package_id"),
+                                            "0"))
+                           .value_or(0));
     }
   }
   std::sort(node->mutable_numa_nodes()->pointer_begin(), node->mutable_numa_nodes()->pointer_end(),
@@ -203,7 +202,8 @@ absl::Status ReadRdmaDevices(const std::string& base, std::vector<v1::Nic>* out)
       nic.set_speed_mbps(RateMbps(util::ReadLineOr(path + "/rate", "")));
       nic.set_pci_address(NormalizePciAddress(LastPart(Resolve(device + "/device"))));
       nic.set_numa_node(
-          util::ParseInt<int32_t>(util::ReadLineOr(device + "/device/numa_node", "-1")).value_or(-1));
+          util::ParseInt<int32_t>(util::ReadLineOr(device + "/device/numa_node", "-1"))
+              .value_or(-1));
       nic.set_virtual_function(util::Exists(device + "/device/physfn"));
       ReadGids(path, &nic);
       if (!nic.netdev().empty()) {
@@ -259,8 +259,9 @@ absl::StatusOr<std::vector<PciDevice>> ReadPciDevices(const std::string& root) {
   const std::string directory = Base(root) + "/sys/bus/pci/devices";
   const auto names = util::ListDirectory(directory, 65'536);
   if (names.status().code() == absl::StatusCode::kNotFound) {
-    return util::NotFound("topology.no_sysfs", util::StrCat(directory, ": not there; give a root "
-                                                                       "that holds sys"));
+    return util::NotFound("topology.no_sysfs", util::StrCat(directory,
+                                                            ": not there; give a root "
+                                                            "that holds sys"));
   }
   if (!names.ok()) return names.status();
   std::vector<PciDevice> devices;

@@ -29,7 +29,8 @@ v1::LinkClass Classify(const Place& a, const Place& b, SwitchForm form) {
 absl::Status AddDistances(const std::vector<Place>& cards, const std::vector<Place>& nics,
                           SwitchForm form, v1::NodeInventory* node) {
   if (cards.size() + nics.size() > 1024) {
-    return util::InvalidArgument("topology.devices", "more than 1,024 cards and NICs in one machine");
+    return util::InvalidArgument("topology.devices",
+                                 "more than 1,024 cards and NICs in one machine");
   }
   const auto add = [&](const Place& a, const Place& b) {
     auto* distance = node->add_distances();
@@ -59,7 +60,8 @@ std::string NormalizePciAddress(std::string_view text) {
   const auto bus = util::ParseInt<uint32_t>(parts[parts.size() - 2], 16);
   const auto device = util::ParseInt<uint32_t>(last.substr(0, dot), 16);
   const auto function = util::ParseInt<uint32_t>(last.substr(dot + 1), 16);
-  if (!domain || !bus || !device || !function || last.size() != dot + 2 || *bus > 255 || *device > 31 || *function > 7) {
+  if (!domain || !bus || !device || !function || last.size() != dot + 2 || *bus > 255 ||
+      *device > 31 || *function > 7) {
     return "";
   }
   const auto hex = [](uint32_t value, size_t digits) {

@@ -17,11 +17,11 @@ struct Place {
   std::vector<std::string> bridges;  // host bridge first, then down to the device
   int32_t numa = -1;
   uint32_t socket = 0;
-  uint64_t bandwidth_mbps = 0;       // of the narrowest hop from the host bridge; 0: unknown
+  uint64_t bandwidth_mbps = 0;  // of the narrowest hop from the host bridge; 0: unknown
 };
 
-// Whether a switch is one bridge in the path (files of NCCL) or two, its upstream and its downstream
-// port (sysfs, hwloc).
+// Whether a switch is one bridge in the path (files of NCCL) or two, its upstream and its
+// downstream port (sysfs, hwloc).
 enum class SwitchForm { kOneBridge, kTwoBridges };
 
 v1::LinkClass Classify(const Place& a, const Place& b, SwitchForm form);
@@ -33,8 +33,8 @@ absl::Status AddDistances(const std::vector<Place>& cards, const std::vector<Pla
 // "0000:3b:00.0" from "3b:00.0", "0000:3B:00.0" or "00000000:3b:00.0"; "" when it is none.
 std::string NormalizePciAddress(std::string_view text);
 
-// Mbit/s of a PCIe link: transfer rate as the kernel writes it ("16.0 GT/s PCIe") times lanes, after
-// line encoding; 0: unknown.
+// Mbit/s of a PCIe link: transfer rate as the kernel writes it ("16.0 GT/s PCIe") times lanes,
+// after line encoding; 0: unknown.
 uint64_t PcieBandwidthMbps(std::string_view speed, uint64_t lanes);
 
 }  // namespace aistation::topology

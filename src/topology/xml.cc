@@ -41,7 +41,8 @@ class Parser {
     }
   }
   void SkipBlank() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string::npos) {
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string::npos) {
       Advance(1);
     }
   }
@@ -120,7 +121,8 @@ class Parser {
       } else if (entity.substr(0, 1) == "#") {
         const bool hex = entity.substr(1, 1) == "x";
         const auto code = util::ParseInt<uint32_t>(entity.substr(hex ? 2 : 1), hex ? 16 : 10);
-        if (!code.has_value() || *code == 0 || *code > 126) return Bad("an ASCII character reference");
+        if (!code.has_value() || *code == 0 || *code > 126)
+          return Bad("an ASCII character reference");
         out->push_back(static_cast<char>(*code));
       } else {
         return Bad("one of &lt; &gt; &amp; &quot; &apos;");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As much XML as topology files need: elements and attributes. No entities of their own, no external
-// anything. Bounded: 32 MiB, depth 128, 200,000 elements.
+// As much XML as topology files need: elements and attributes. No entities of their own, no
+// external anything. Bounded: 32 MiB, depth 128, 200,000 elements.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct XmlElement {
   std::vector<XmlElement> children;
   // "" when absent.
   std::string_view Get(std::string_view attribute) const;
-  // A whole number; `otherwise` when absent or empty. INVALID_ARGUMENT `topology.xml` names the line.
+  // A whole number; `otherwise` when absent or empty. INVALID_ARGUMENT `topology.xml` names the
+  // line.
   absl::StatusOr<int32_t> Number(std::string_view attribute, int32_t otherwise,
                                  std::string_view source) const;
 };

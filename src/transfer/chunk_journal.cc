@@ -40,14 +40,14 @@ uint64_t ChunkCount(uint64_t size, uint64_t chunk_bytes) {
 
 absl::Status CheckGeometry(std::string_view id, uint64_t size, uint64_t chunk_bytes) {
   if (chunk_bytes < kMinChunkBytes || chunk_bytes > kMaxChunkBytes) {
-    return util::InvalidArgument("transfer.chunk_bytes",
-                                 util::StrCat(id, ": chunks of ", chunk_bytes,
-                                              " bytes; expected 65536 to 67108864"));
+    return util::InvalidArgument(
+        "transfer.chunk_bytes",
+        util::StrCat(id, ": chunks of ", chunk_bytes, " bytes; expected 65536 to 67108864"));
   }
   if (ChunkCount(size, chunk_bytes) > kMaxChunks) {
-    return util::InvalidArgument(
-        "transfer.size", util::StrCat(id, ": ", size, " bytes are more than ", kMaxChunks,
-                                      " chunks of ", chunk_bytes, "; use larger chunks"));
+    return util::InvalidArgument("transfer.size",
+                                 util::StrCat(id, ": ", size, " bytes are more than ", kMaxChunks,
+                                              " chunks of ", chunk_bytes, "; use larger chunks"));
   }
   return absl::OkStatus();
 }
@@ -67,9 +67,11 @@ std::string JournalRecord(uint64_t chunk, std::string_view sha256) {
 }
 
 absl::StatusOr<Journal> ReadJournal(std::string_view bytes, std::string_view source) {
-  if (bytes.size() < kHeader || bytes.substr(0, 8) != kMagic || !CheckHolds(bytes.substr(0, kHeader))) {
-    return util::DataLoss("transfer.journal",
-                          util::StrCat(source, ": not a journal of chunks, or its head is damaged"));
+  if (bytes.size() < kHeader || bytes.substr(0, 8) != kMagic ||
+      !CheckHolds(bytes.substr(0, kHeader))) {
+    return util::DataLoss(
+        "transfer.journal",
+        util::StrCat(source, ": not a journal of chunks, or its head is damaged"));
   }
   Journal journal;
   journal.size = ReadU64(bytes.substr(8));

@@ -122,9 +122,9 @@ class DiskStore final : public ChunkStore {
     AIST_ASSIGN_OR_RETURN(const ObjectPtr object, Find(id));
     if (chunk >= ChunkCount(object->size, object->chunk_bytes) ||
         bytes.size() != object->ChunkLength(chunk)) {
-      return util::InvalidArgument("transfer.chunk",
-                                   util::StrCat("object ", id, ": chunk ", chunk, " of ",
-                                                bytes.size(), " bytes does not belong to it"));
+      return util::InvalidArgument(
+          "transfer.chunk", util::StrCat("object ", id, ": chunk ", chunk, " of ", bytes.size(),
+                                         " bytes does not belong to it"));
     }
     if (security::Sha256(bytes) != sha256) {
       return util::DataLoss("transfer.digest", util::StrCat("object ", id, ": chunk ", chunk,
@@ -135,8 +135,8 @@ class DiskStore final : public ChunkStore {
       if (object->dropped) return Missing(id);
       if (!object->digests[chunk].empty()) return absl::OkStatus();
     }
-    AIST_RETURN_IF_ERROR(util::PwriteAll(object->data.get(), bytes, chunk * object->chunk_bytes,
-                                         Partial(id)));
+    AIST_RETURN_IF_ERROR(
+        util::PwriteAll(object->data.get(), bytes, chunk * object->chunk_bytes, Partial(id)));
     const util::MutexLock lock(object->mutex);
     if (object->dropped) return Missing(id);
     if (!object->digests[chunk].empty()) return absl::OkStatus();
@@ -201,8 +201,8 @@ class DiskStore final : public ChunkStore {
       const uint64_t last = (offset + length - 1) / object->chunk_bytes;
       for (uint64_t chunk = offset / object->chunk_bytes; chunk <= last; ++chunk) {
         if (object->dropped || object->digests[chunk].empty()) {
-          return util::NotFound("transfer.no_chunk", util::StrCat("object ", id, ": chunk ", chunk,
-                                                                  " is not here yet"));
+          return util::NotFound("transfer.no_chunk",
+                                util::StrCat("object ", id, ": chunk ", chunk, " is not here yet"));
         }
       }
     }
@@ -210,7 +210,8 @@ class DiskStore final : public ChunkStore {
     AIST_ASSIGN_OR_RETURN(const size_t got, util::PreadFull(object->data.get(), bytes.data(),
                                                             length, offset, object->id));
     if (got != length) {
-      return util::DataLoss("transfer.disk", util::StrCat("object ", id, ": its file is too short"));
+      return util::DataLoss("transfer.disk",
+                            util::StrCat("object ", id, ": its file is too short"));
     }
     return bytes;
   }
@@ -233,9 +234,9 @@ class DiskStore final : public ChunkStore {
       const util::MutexLock lock(object->mutex);
       if (object->complete) return absl::OkStatus();
       if (object->present != object->digests.size()) {
-        return util::FailedPrecondition(
-            "transfer.partial", util::StrCat("object ", id, ": ", object->present, " of ",
-                                             object->digests.size(), " chunks are here"));
+        return util::FailedPrecondition("transfer.partial",
+                                        util::StrCat("object ", id, ": ", object->present, " of ",
+                                                     object->digests.size(), " chunks are here"));
       }
     }
     if (!expected_digest.empty()) {
@@ -286,8 +287,9 @@ class DiskStore final : public ChunkStore {
 
   absl::Status Pin(std::string_view id, std::string_view owner, bool on) override {
     if (!util::IsSafeName(owner)) {
-      return util::InvalidArgument("transfer.pin", util::StrCat("pin owner \"", util::Excerpt(owner),
-                                                                "\": expected a plain name"));
+      return util::InvalidArgument(
+          "transfer.pin",
+          util::StrCat("pin owner \"", util::Excerpt(owner), "\": expected a plain name"));
     }
     AIST_ASSIGN_OR_RETURN(const ObjectPtr object, Find(id));
     const util::MutexLock lock(object->mutex);
@@ -402,8 +404,13 @@ class DiskStore final : public ChunkStore {
 
   static ObjectInfo Describe(Object& object) {
     const util::MutexLock lock(object.mutex);
-    ObjectInfo info{object.id, object.size, object.chunk_bytes, object.complete,
-                    static_cast<uint32_t>(object.pins.size()), object.last_used, 0};
+    ObjectInfo info{object.id,
+                    object.size,
+                    object.chunk_bytes,
+                    object.complete,
+                    static_cast<uint32_t>(object.pins.size()),
+                    object.last_used,
+                    0};
     for (uint64_t i = 0; i < object.digests.size(); ++i) {
       if (!object.digests[i].empty()) info.bytes_present += object.ChunkLength(i);
     }
@@ -431,8 +438,8 @@ class DiskStore final : public ChunkStore {
     for (uint64_t at = 0; at < object.size;) {
       AIST_RETURN_IF_ERROR(control.Check());
       const size_t want = std::min<uint64_t>(kPiece, object.size - at);
-      AIST_ASSIGN_OR_RETURN(
-          const size_t got, util::PreadFull(object.data.get(), piece.data(), want, at, object.id));
+      AIST_ASSIGN_OR_RETURN(const size_t got,
+                            util::PreadFull(object.data.get(), piece.data(), want, at, object.id));
       if (got == 0) break;
       hasher.Update(std::string_view(piece.data(), got));
       at += got;

@@ -45,9 +45,14 @@ uint64_t CountPresent(std::string_view digests) {
 FetchRun::FetchRun(const EngineOptions& options, net::RateLimiter& source_limiter,
                    const ObjectSpec& spec, Source& source, std::span<const v1::Member> members,
                    std::atomic<bool>& source_failed, util::OpControl& control)
-    : options_(options), source_limiter_(source_limiter), spec_(spec), source_(source),
+    : options_(options),
+      source_limiter_(source_limiter),
+      spec_(spec),
+      source_(source),
       plan_(spec.id, ChunkCount(spec.size, spec.chunk_bytes), WithSelf(members, options.self)),
-      self_(plan_.Find(options.self)), source_failed_(source_failed), outer_(control),
+      self_(plan_.Find(options.self)),
+      source_failed_(source_failed),
+      outer_(control),
       control_(control.deadline_ns()) {
   const util::MutexLock lock(mutex_);
   peers_.resize(plan_.members());
@@ -88,8 +93,8 @@ void FetchRun::Survey() {
   for (size_t peer = 0; peer < plan_.members(); ++peer) {
     if (peer == self_) continue;
     threads.push_back(util::Thread::Start("aist-survey", [this, peer] {
-      auto digests = FetchDigests(*options_.client, options_.identity, plan_.member(peer), spec_.id,
-                                  control_);
+      auto digests =
+          FetchDigests(*options_.client, options_.identity, plan_.member(peer), spec_.id, control_);
       const util::MutexLock lock(mutex_);
       Peer& state = peers_[peer];
       if (!digests.ok()) {
@@ -99,7 +104,8 @@ void FetchRun::Survey() {
         }
         return;
       }
-      if (digests->size_bytes() != spec_.size || digests->chunk_bytes() != spec_.chunk_bytes) return;
+      if (digests->size_bytes() != spec_.size || digests->chunk_bytes() != spec_.chunk_bytes)
+        return;
       state.present = CountPresent(digests->sha256());
       state.complete = state.present == plan_.chunks();
       state.digests = std::move(*digests->mutable_sha256());
@@ -169,8 +175,8 @@ bool FetchRun::ReaderHasFailed(uint64_t chunk, bool source_failed_seen) {
       return Now() - state.unreachable_since > turn * kUnreachablePatience;
     }
   }
-  const auto digests = FetchDigests(*options_.client, options_.identity, plan_.member(reader),
-                                    spec_.id, control_);
+  const auto digests =
+      FetchDigests(*options_.client, options_.identity, plan_.member(reader), spec_.id, control_);
   const util::MutexLock lock(mutex_);
   Peer& state = peers_[reader];
   if (!digests.ok()) {
@@ -209,8 +215,8 @@ absl::Status FetchRun::GetFromPeers(uint64_t chunk) {
       bool unreachable = false;
       {
         const util::MutexLock lock(mutex_);
-        unreachable = peers_[peer].unreachable_since != 0 &&
-                      Now() - peers_[peer].unreachable_since < kSecond;
+        unreachable =
+            peers_[peer].unreachable_since != 0 && Now() - peers_[peer].unreachable_since < kSecond;
       }
       if (peer != reader && !unreachable && TryPeer(peer, chunk, 0, &source_failed)) {
         return absl::OkStatus();
@@ -232,8 +238,7 @@ absl::Status FetchRun::ReadSourceOnce(uint64_t first, uint64_t end) {
   return source_.Read(
       offset, length,
       [&](std::string_view piece) -> absl::Status {
-        AIST_RETURN_IF_ERROR(
-            control_.Sleep(source_limiter_.Reserve(piece.size(), Now())));
+        AIST_RETURN_IF_ERROR(control_.Sleep(source_limiter_.Reserve(piece.size(), Now())));
         {
           const util::MutexLock lock(mutex_);
           stats_.set_bytes_source(stats_.bytes_source() + piece.size());
@@ -309,7 +314,8 @@ void FetchRun::Work(bool for_source) {
       options_.log.Warning("transfer", util::StrCat(spec_.label, ": ", util::Message(status)));
       const absl::Status source_error = status;
       status = absl::OkStatus();
-      for (uint64_t c = chunk; c < std::min(chunk + kRunChunks, plan_.chunks()) && status.ok(); ++c) {
+      for (uint64_t c = chunk; c < std::min(chunk + kRunChunks, plan_.chunks()) && status.ok();
+           ++c) {
         const int64_t give_up = Now() + 20 * kSecond;
         while (status.ok() && !options_.store->HasChunk(spec_.id, c)) {
           bool ignored = false;
@@ -386,7 +392,8 @@ absl::Status FetchRun::Transfer() {
       {
         const util::MutexLock lock(mutex_);
         outer_.SetProgress(
-            std::min(stats_.bytes_local() + stats_.bytes_peers() + stats_.bytes_source(), spec_.size),
+            std::min(stats_.bytes_local() + stats_.bytes_peers() + stats_.bytes_source(),
+                     spec_.size),
             spec_.size, spec_.label);
       }
       util::RealClock().SleepNanos(50'000'000);
@@ -417,14 +424,16 @@ absl::Status FetchRun::CompareWithReaders() {
                static_cast<size_t>(suppliers[chunk]) != reader;
     }
     if (!needed) continue;
-    const auto digests = FetchDigests(*options_.client, options_.identity, plan_.member(reader),
-                                      spec_.id, control_);
-    if (!digests.ok() || digests->sha256().size() != plan_.chunks() * security::kSha256Size) continue;
+    const auto digests =
+        FetchDigests(*options_.client, options_.identity, plan_.member(reader), spec_.id, control_);
+    if (!digests.ok() || digests->sha256().size() != plan_.chunks() * security::kSha256Size)
+      continue;
     for (uint64_t chunk = 0; chunk < plan_.chunks(); ++chunk) {
       if (plan_.Reader(chunk) != reader || suppliers[chunk] < 0) continue;
       const std::string theirs =
           digests->sha256().substr(chunk * security::kSha256Size, security::kSha256Size);
-      if (CountPresent(theirs) == 0 || options_.store->ChunkDigest(spec_.id, chunk) == theirs) continue;
+      if (CountPresent(theirs) == 0 || options_.store->ChunkDigest(spec_.id, chunk) == theirs)
+        continue;
       Quarantine(static_cast<size_t>(suppliers[chunk]), "a chunk differs from its reader's");
       AIST_RETURN_IF_ERROR(options_.store->DropChunk(spec_.id, chunk));
       AIST_RETURN_IF_ERROR(ReadSource(chunk, 1));
@@ -433,11 +442,12 @@ absl::Status FetchRun::CompareWithReaders() {
   return absl::OkStatus();
 }
 
-// The whole does not have its digest: somebody lied about a chunk. Everything that came from peers is
-// compared with the source.
+// The whole does not have its digest: somebody lied about a chunk. Everything that came from peers
+// is compared with the source.
 absl::Status FetchRun::Repair() {
-  options_.log.Warning("transfer", util::StrCat(spec_.label, ": the content does not have its "
-                                                             "digest; comparing with the source"));
+  options_.log.Warning("transfer", util::StrCat(spec_.label,
+                                                ": the content does not have its "
+                                                "digest; comparing with the source"));
   for (uint64_t chunk = 0; chunk < plan_.chunks(); ++chunk) {
     int32_t supplier = -1;
     {

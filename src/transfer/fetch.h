@@ -28,11 +28,11 @@ class FetchRun {
  private:
   struct Peer {
     bool quarantined = false;
-    bool complete = false;           // had everything when asked at the start
-    std::string digests;             // what it had then
-    uint64_t present = 0;            // chunks it had when last asked
-    int64_t last_progress_ns = 0;    // when that number last grew
-    int64_t unreachable_since = 0;   // 0: reachable
+    bool complete = false;          // had everything when asked at the start
+    std::string digests;            // what it had then
+    uint64_t present = 0;           // chunks it had when last asked
+    int64_t last_progress_ns = 0;   // when that number last grew
+    int64_t unreachable_since = 0;  // 0: reachable
   };
 
   void Survey();

@@ -61,8 +61,8 @@ absl::StatusOr<v1::ChunkDigests> FetchDigests(
   const std::string what = util::StrCat("chunks of ", object, " at ", member.node());
   if (response.status != 200) return net::ErrorFromResponse(response, what);
   v1::ChunkDigests digests;
-  if (!digests.ParseFromString(response.body) ||
-      digests.chunk_bytes() < kMinChunkBytes || digests.chunk_bytes() > kMaxChunkBytes ||
+  if (!digests.ParseFromString(response.body) || digests.chunk_bytes() < kMinChunkBytes ||
+      digests.chunk_bytes() > kMaxChunkBytes ||
       digests.sha256().size() !=
           ChunkCount(digests.size_bytes(), digests.chunk_bytes()) * security::kSha256Size) {
     return util::DataLoss("transfer.bad_peer", util::StrCat(what, ": not an answer of its kind"));

@@ -55,8 +55,8 @@ size_t Plan::Parent(uint64_t chunk, size_t member) const {
   }
   // Binary tree within the rack, starting at the leader.
   const auto& mates = racks_[rack];
-  const size_t start = static_cast<size_t>(
-      std::find(mates.begin(), mates.end(), leader(rack)) - mates.begin());
+  const size_t start =
+      static_cast<size_t>(std::find(mates.begin(), mates.end(), leader(rack)) - mates.begin());
   const size_t at =
       static_cast<size_t>(std::find(mates.begin(), mates.end(), member) - mates.begin());
   const size_t place = (at + mates.size() - start) % mates.size();

@@ -48,8 +48,10 @@ TEST(Catalogue, RefusalsNameFileAndField) {
   refuse(R"({"models": [{"wat": 1}]})", "wat");
   refuse(R"({"cards": []})", "cards");
   refuse("{", "line 1");
-  const auto twice = Catalogue::Parse(R"({"models": [{"vendor": "v", "model": "a", "pci_ids": ["10de:0001"]},
-                                                     {"vendor": "v", "model": "b", "pci_ids": ["10de:0001"]}]})", "x");
+  const auto twice =
+      Catalogue::Parse(R"({"models": [{"vendor": "v", "model": "a", "pci_ids": ["10de:0001"]},
+                                                     {"vendor": "v", "model": "b", "pci_ids": ["10de:0001"]}]})",
+                       "x");
   EXPECT_TRUE(absl::IsAlreadyExists(twice.status()));
 }
 
@@ -71,12 +73,16 @@ TEST(Discover, ACardThatOnlyAFileKnows) {
   dir.Write(base + "device", "0xabcd\n");
   dir.Write(base + "numa_node", "-1\n");
   ASSERT_OK(util::MakeDirectories(dir / "sys/bus/pci/devices"));
-  ASSERT_EQ(symlink("../../../devices/pci0000:00/0000:05:00.0", (dir / "sys/bus/pci/devices/0000:05:00.0").c_str()), 0);
+  ASSERT_EQ(symlink("../../../devices/pci0000:00/0000:05:00.0",
+                    (dir / "sys/bus/pci/devices/0000:05:00.0").c_str()),
+            0);
   auto node = Discover(dir.path(), **Catalogue::Load(""));
   ASSERT_OK(node);
   ASSERT_EQ(node->cards_size(), 1);
   EXPECT_EQ(node->cards(0).model(), "");
-  const auto own = Catalogue::Parse(R"({"models": [{"vendor": "New", "model": "N1", "pci_ids": ["1234:abcd"], "memory_gib": 64}]})", "x");
+  const auto own = Catalogue::Parse(
+      R"({"models": [{"vendor": "New", "model": "N1", "pci_ids": ["1234:abcd"], "memory_gib": 64}]})",
+      "x");
   node = Discover(dir.path(), **own);
   ASSERT_OK(node);
   EXPECT_EQ(node->cards(0).model(), "N1");

@@ -25,7 +25,8 @@ v1::Inventory Cluster(int nodes, int cards) {
   return out;
 }
 
-v1::PlacementRequest Request(const std::string& id, uint32_t cards, const std::string& department = "x") {
+v1::PlacementRequest Request(const std::string& id, uint32_t cards,
+                             const std::string& department = "x") {
   v1::PlacementRequest request;
   request.set_request_id(id);
   request.set_cards(cards);
@@ -100,7 +101,8 @@ TEST(Allocator, ManyAtOnce) {
       ASSERT_OK(allocator);
       for (int i = 0; i < 12; ++i) {
         const std::string id = util::StrCat(t, "-", i);
-        const auto placement = (*allocator)->Allocate(Request(id, 1 + static_cast<uint32_t>(i % 3)));
+        const auto placement =
+            (*allocator)->Allocate(Request(id, 1 + static_cast<uint32_t>(i % 3)));
         if (placement.ok()) {
           granted += 1 + i % 3;
           if (i % 2 == 0) {
@@ -108,7 +110,8 @@ TEST(Allocator, ManyAtOnce) {
             granted -= 1 + i % 3;
           }
         } else {
-          ASSERT_EQ(placement.status().code(), absl::StatusCode::kResourceExhausted) << placement.status();
+          ASSERT_EQ(placement.status().code(), absl::StatusCode::kResourceExhausted)
+              << placement.status();
         }
       }
     });
@@ -118,7 +121,8 @@ TEST(Allocator, ManyAtOnce) {
   std::set<std::string> cards;
   for (const auto& grant : state->grants()) {
     for (const auto& node : grant.placement().nodes()) {
-      for (const auto& card : node.cards()) EXPECT_TRUE(cards.insert(card.card_id()).second) << card.card_id();
+      for (const auto& card : node.cards())
+        EXPECT_TRUE(cards.insert(card.card_id()).second) << card.card_id();
     }
   }
   EXPECT_EQ(static_cast<int>(cards.size()), granted.load());

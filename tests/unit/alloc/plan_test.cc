@@ -48,7 +48,8 @@ v1::PlacementRequest Request(uint32_t cards) {
   return request;
 }
 
-void Hold(v1::AllocationState* state, const std::string& node, const std::vector<std::string>& cards) {
+void Hold(v1::AllocationState* state, const std::string& node,
+          const std::vector<std::string>& cards) {
   auto* assignment = state->add_grants()->mutable_placement()->add_nodes();
   assignment->set_node(node);
   for (const auto& card : cards) assignment->add_cards()->set_card_id(card);
@@ -62,7 +63,8 @@ std::vector<std::string> Names(const v1::Placement& placement) {
 
 TEST(Plan, FewestNodesInOneRack) {
   v1::AllocationState state;
-  for (int i = 0; i < 4; ++i) *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), i < 2 ? "r1" : "r2", 8);
+  for (int i = 0; i < 4; ++i)
+    *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), i < 2 ? "r1" : "r2", 8);
   Hold(&state, "n0", {"n0-c0"});
   const auto placement = Plan(state, Request(16));
   EXPECT_THAT(Names(placement), ::testing::ElementsAre("n2", "n3")) << "the rack that has room";
@@ -89,7 +91,8 @@ TEST(Plan, OneNumaNodeWhereItFits) {
   for (const auto& card : four.nodes(0).cards()) numa.insert(card.numa_node());
   EXPECT_EQ(numa, std::set<int>{1});
   const auto three = Plan(state, Request(3));
-  for (const auto& card : three.nodes(0).cards()) EXPECT_EQ(card.numa_node(), 0) << "the smaller rest is used up";
+  for (const auto& card : three.nodes(0).cards())
+    EXPECT_EQ(card.numa_node(), 0) << "the smaller rest is used up";
 }
 
 TEST(Plan, NearNics) {
@@ -110,7 +113,8 @@ TEST(Plan, NearNics) {
 
 TEST(Plan, Preferences) {
   v1::AllocationState state;
-  for (int i = 0; i < 4; ++i) *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), "r", 8);
+  for (int i = 0; i < 4; ++i)
+    *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), "r", 8);
   auto request = Request(16);
   request.add_prefer_nodes("n3");
   EXPECT_THAT(Names(Plan(state, request)), ::testing::Contains("n3"));
@@ -122,7 +126,8 @@ TEST(Plan, Preferences) {
 
 TEST(Plan, RefusalsSayWhy) {
   v1::AllocationState state;
-  for (int i = 0; i < 2; ++i) *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), util::StrCat("r", i), 8);
+  for (int i = 0; i < 2; ++i)
+    *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", i), util::StrCat("r", i), 8);
   auto* quota = state.mutable_inventory()->add_quotas();
   quota->set_department("risk");
   quota->set_cards(20);
@@ -155,8 +160,8 @@ TEST(Plan, RefusalsSayWhy) {
   EXPECT_EQ(refusal.nodes_size(), 2);
 }
 
-// For small centres: a placement is found exactly if one exists, it keeps all rules, and no smaller number of
-// nodes would do.
+// For small centres: a placement is found exactly if one exists, it keeps all rules, and no smaller
+// number of nodes would do.
 TEST(Plan, IsAsBruteForce) {
   auto random = testing::Random();
   int placed = 0;
@@ -166,7 +171,8 @@ TEST(Plan, IsAsBruteForce) {
     std::vector<int> free;
     for (int n = 0; n < nodes; ++n) {
       const int cards = static_cast<int>(random() % 5);
-      *state.mutable_inventory()->add_nodes() = Node(util::StrCat("n", n), util::StrCat("r", random() % 2), cards);
+      *state.mutable_inventory()->add_nodes() =
+          Node(util::StrCat("n", n), util::StrCat("r", random() % 2), cards);
       int open = cards;
       for (int c = 0; c < cards; ++c) {
         if (random() % 4 == 0) {
@@ -212,9 +218,11 @@ TEST(Plan, IsAsBruteForce) {
     }
     EXPECT_EQ(cards.size(), request.cards());
     for (const auto& grant : state.grants()) {
-      EXPECT_EQ(cards.count(grant.placement().nodes(0).cards(0).card_id()), 0u) << "held by somebody else";
+      EXPECT_EQ(cards.count(grant.placement().nodes(0).cards(0).card_id()), 0u)
+          << "held by somebody else";
     }
-    EXPECT_EQ(wire::Serialize(placement), wire::Serialize(Plan(state, request))) << "the same again";
+    EXPECT_EQ(wire::Serialize(placement), wire::Serialize(Plan(state, request)))
+        << "the same again";
   }
   EXPECT_GT(placed, 200);
 }

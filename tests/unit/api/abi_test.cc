@@ -44,7 +44,8 @@ TEST_F(Abi, ErrorsCarryEverything) {
   EXPECT_EQ(error_.reason(), "store.no_key");
   EXPECT_EQ(aist_error_retryable(error_.p), 0);
   EXPECT_EQ(aist_error_scope(error_.p), static_cast<uint32_t>(AIST_SCOPE_OPERATION));
-  EXPECT_EQ(aist_store_get(store, "k", 1, nullptr, nullptr, nullptr), AIST_NOT_FOUND) << "err may be NULL";
+  EXPECT_EQ(aist_store_get(store, "k", 1, nullptr, nullptr, nullptr), AIST_NOT_FOUND)
+      << "err may be NULL";
   aist_store_free(store);
   EXPECT_EQ(aist_error_code(nullptr), AIST_OK);
   EXPECT_STREQ(aist_error_message(nullptr), "");
@@ -56,11 +57,14 @@ TEST_F(Abi, ErrorsCarryEverything) {
 TEST_F(Abi, TextArguments) {
   aist_store* store = nullptr;
   ASSERT_EQ(aist_store_open(context_, nullptr, &store, nullptr), AIST_OK);
-  EXPECT_EQ(aist_store_put(store, "key", AIST_NUL_TERMINATED, "v", 1, 0, nullptr, nullptr), AIST_OK);
+  EXPECT_EQ(aist_store_put(store, "key", AIST_NUL_TERMINATED, "v", 1, 0, nullptr, nullptr),
+            AIST_OK);
   EXPECT_EQ(aist_store_get(store, "keyxx", 3, nullptr, nullptr, nullptr), AIST_OK);
-  EXPECT_EQ(aist_audit_append(store, "\xff", 1, "a", 1, "o", 1, nullptr, 0, nullptr, error_.out()), AIST_INVALID_ARGUMENT);
+  EXPECT_EQ(aist_audit_append(store, "\xff", 1, "a", 1, "o", 1, nullptr, 0, nullptr, error_.out()),
+            AIST_INVALID_ARGUMENT);
   EXPECT_EQ(error_.reason(), "base.utf8");
-  EXPECT_EQ(aist_store_get(store, nullptr, 5, nullptr, nullptr, error_.out()), AIST_INVALID_ARGUMENT);
+  EXPECT_EQ(aist_store_get(store, nullptr, 5, nullptr, nullptr, error_.out()),
+            AIST_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message(), HasSubstr("key"));
   aist_store_free(store);
 }
@@ -75,7 +79,8 @@ TEST_F(Abi, StructsOfOtherVersions) {
   aist_store_opts_init(&newer.known, sizeof(newer));
   EXPECT_EQ(newer.known.struct_size, sizeof(newer));
   EXPECT_EQ(newer.unknown, 0u);
-  EXPECT_EQ(aist_store_open(context_, &newer.known, &store, error_.out()), AIST_OK) << error_.message();
+  EXPECT_EQ(aist_store_open(context_, &newer.known, &store, error_.out()), AIST_OK)
+      << error_.message();
   aist_store_free(store);
   newer.unknown = 1;
   EXPECT_EQ(aist_store_open(context_, &newer.known, &store, error_.out()), AIST_INVALID_ARGUMENT);
@@ -99,13 +104,16 @@ TEST_F(Abi, DocumentsInBothFormats) {
   aist_allocator_state* alloc = nullptr;
   ASSERT_EQ(aist_store_open(context_, nullptr, &store, nullptr), AIST_OK);
   const std::string inventory = R"({"nodes":[{"name":"n","cards":[{"id":"c"}]}]})";
-  ASSERT_EQ(aist_alloc_open(context_, store, AIST_FORMAT_JSON, inventory.data(), inventory.size(), &alloc, error_.out()), AIST_OK)
+  ASSERT_EQ(aist_alloc_open(context_, store, AIST_FORMAT_JSON, inventory.data(), inventory.size(),
+                            &alloc, error_.out()),
+            AIST_OK)
       << error_.message();
   aist_bytes* json = nullptr;
   aist_bytes* proto = nullptr;
   ASSERT_EQ(aist_alloc_describe(alloc, AIST_FORMAT_UNSPECIFIED, &json, nullptr), AIST_OK);
   ASSERT_EQ(aist_alloc_describe(alloc, AIST_FORMAT_PROTOBUF, &proto, nullptr), AIST_OK);
-  EXPECT_THAT(std::string(static_cast<const char*>(aist_bytes_data(json))), HasSubstr("\"inventory\""));
+  EXPECT_THAT(std::string(static_cast<const char*>(aist_bytes_data(json))),
+              HasSubstr("\"inventory\""));
   EXPECT_NE(aist_bytes_size(json), aist_bytes_size(proto));
   EXPECT_EQ(aist_alloc_describe(alloc, 9, &json, error_.out()), AIST_INVALID_ARGUMENT);
   aist_bytes_free(json);
@@ -130,7 +138,8 @@ TEST_F(Abi, OperationsAndChildrenOutliveTheirParents) {
   ASSERT_EQ(aist_op_wait(op, 0, error_.out()), AIST_OK) << error_.message();
   aist_bytes* result = nullptr;
   ASSERT_EQ(aist_op_result(op, AIST_FORMAT_JSON, &result, nullptr), AIST_OK);
-  EXPECT_THAT(std::string(static_cast<const char*>(aist_bytes_data(result))), HasSubstr("\"path\""));
+  EXPECT_THAT(std::string(static_cast<const char*>(aist_bytes_data(result))),
+              HasSubstr("\"path\""));
   aist_bytes_free(result);
   aist_op_progress_info info = AIST_OP_PROGRESS_INFO_INIT;
   EXPECT_EQ(aist_op_progress(op, &info, nullptr), AIST_OK);
@@ -140,7 +149,8 @@ TEST_F(Abi, OperationsAndChildrenOutliveTheirParents) {
 }
 
 TEST_F(Abi, AnExceptionNeverGetsOut) {
-  aistation::api::SetGuardHookForTest([](const char*) { throw std::runtime_error("thrown inside"); });
+  aistation::api::SetGuardHookForTest(
+      [](const char*) { throw std::runtime_error("thrown inside"); });
   aist_bytes* out = nullptr;
   EXPECT_EQ(aist_features(context_, &out, error_.out()), AIST_INTERNAL);
   EXPECT_THAT(error_.message(), HasSubstr("thrown inside"));

@@ -21,13 +21,16 @@ namespace {
 TEST(Listing, Json) {
   const auto entries = ParseJsonListing(
       R"([{"name":"d","type":"directory","mtime":"Tue, 01 Dec 2026 10:00:00 GMT"},
-          {"name":"f","type":"file","mtime":"Tue, 01 Dec 2026 10:00:00 GMT","size":5}])", "u");
+          {"name":"f","type":"file","mtime":"Tue, 01 Dec 2026 10:00:00 GMT","size":5}])",
+      "u");
   ASSERT_OK(entries);
   ASSERT_EQ(entries->size(), 2u);
   EXPECT_TRUE((*entries)[0].directory);
   EXPECT_EQ((*entries)[1].size, 5u);
-  for (const char* bad : {"{}", "[{\"name\":\"../x\",\"type\":\"file\",\"size\":1}]", "[{\"name\":\"a/b\",\"type\":\"file\",\"size\":1}]",
-                          "[{\"name\":\"a\",\"type\":\"file\",\"size\":-1}]", "[{\"type\":\"file\"}]", "["}) {
+  for (const char* bad :
+       {"{}", "[{\"name\":\"../x\",\"type\":\"file\",\"size\":1}]",
+        "[{\"name\":\"a/b\",\"type\":\"file\",\"size\":1}]",
+        "[{\"name\":\"a\",\"type\":\"file\",\"size\":-1}]", "[{\"type\":\"file\"}]", "["}) {
     const auto result = ParseJsonListing(bad, "http://u/");
     ASSERT_FALSE(result.ok()) << bad;
     EXPECT_THAT(util::Message(result.status()), ::testing::HasSubstr("http://u/"));
@@ -37,7 +40,8 @@ TEST(Listing, Json) {
 TEST(Listing, Html) {
   const auto entries = ParseHtmlListing(
       "<a href=\"../\">up</a><a href='sub/'>s</a><a href=\"f%20x\">f</a><a href=\"/abs\">n</a>"
-      "<a href=\"http://x/y\">n</a><a href=\"?C=M\">n</a><a href=\"a/b\">n</a>", "u");
+      "<a href=\"http://x/y\">n</a><a href=\"?C=M\">n</a><a href=\"a/b\">n</a>",
+      "u");
   ASSERT_OK(entries);
   ASSERT_EQ(entries->size(), 2u);
   EXPECT_EQ((*entries)[0].name, "sub");
@@ -69,7 +73,8 @@ TEST(Manifest, ChecksWhatItSays) {
   refuse([](auto* m) { m->mutable_files(1)->set_offset(5); }, "b");
   refuse([](auto* m) { m->set_size_bytes(21); }, "");
   refuse([](auto* m) { m->set_version("sha256:" + std::string(64, 'a')); }, "version");
-  for (const char* bad : {"", "/a", "a//b", "a/./b", "a/../b", "a/"}) EXPECT_FALSE(IsSafePath(bad)) << bad;
+  for (const char* bad : {"", "/a", "a//b", "a/./b", "a/../b", "a/"})
+    EXPECT_FALSE(IsSafePath(bad)) << bad;
 }
 
 class Caches : public ::testing::Test {
@@ -159,33 +164,39 @@ TEST_F(Caches, ADirectoryToThreeNodesReadOnce) {
 TEST_F(Caches, AWebServerWithAListing) {
   uint64_t bytes = 0;
   util::Mutex mutex;
-  const auto server = net::HttpServer::Start({}, [&](const net::ServerRequest& q, net::Responder& r) -> absl::Status {
-    const std::string path = source_ / q.path.substr(1);
-    const auto names = util::ListDirectory(path);
-    if (names.ok()) {
-      std::string listing = "[";
-      for (const auto& name : *names) {
-        const auto content = util::ReadFile(util::JoinPath(path, name));
-        util::StrAppend(&listing, listing.size() > 1 ? "," : "", "{\"name\":\"", name, "\",\"type\":\"",
-                        content.ok() ? "file" : "directory", "\",\"mtime\":\"Tue, 01 Dec 2026 10:00:00 GMT\"");
-        if (content.ok()) util::StrAppend(&listing, ",\"size\":", content->size());
-        listing += "}";
-      }
-      return r.Send(200, "application/json", listing + "]");
-    }
-    const auto content = util::ReadFile(path);
-    if (!content.ok()) return content.status();
-    const auto range = net::ParseRange(net::FindHeader(q.headers, "range"), content->size());
-    if (!range.ok()) return range.status();
-    const auto span = range->value_or(net::ByteRange{0, content->size()});
-    {
-      const util::MutexLock lock(mutex);
-      bytes += span.length;
-    }
-    net::Headers headers;
-    if (range->has_value()) headers.emplace_back("Content-Range", util::StrCat("bytes ", span.offset, "-", span.offset + span.length - 1, "/", content->size()));
-    return r.Send(range->has_value() ? 206 : 200, "application/octet-stream", content->substr(span.offset, span.length), headers);
-  });
+  const auto server = net::HttpServer::Start(
+      {}, [&](const net::ServerRequest& q, net::Responder& r) -> absl::Status {
+        const std::string path = source_ / q.path.substr(1);
+        const auto names = util::ListDirectory(path);
+        if (names.ok()) {
+          std::string listing = "[";
+          for (const auto& name : *names) {
+            const auto content = util::ReadFile(util::JoinPath(path, name));
+            util::StrAppend(&listing, listing.size() > 1 ? "," : "", "{\"name\":\"", name,
+                            "\",\"type\":\"", content.ok() ? "file" : "directory",
+                            "\",\"mtime\":\"Tue, 01 Dec 2026 10:00:00 GMT\"");
+            if (content.ok()) util::StrAppend(&listing, ",\"size\":", content->size());
+            listing += "}";
+          }
+          return r.Send(200, "application/json", listing + "]");
+        }
+        const auto content = util::ReadFile(path);
+        if (!content.ok()) return content.status();
+        const auto range = net::ParseRange(net::FindHeader(q.headers, "range"), content->size());
+        if (!range.ok()) return range.status();
+        const auto span = range->value_or(net::ByteRange{0, content->size()});
+        {
+          const util::MutexLock lock(mutex);
+          bytes += span.length;
+        }
+        net::Headers headers;
+        if (range->has_value())
+          headers.emplace_back("Content-Range",
+                               util::StrCat("bytes ", span.offset, "-",
+                                            span.offset + span.length - 1, "/", content->size()));
+        return r.Send(range->has_value() ? 206 : 200, "application/octet-stream",
+                      content->substr(span.offset, span.length), headers);
+      });
   Start(2);
   const auto manifest = Indexed(util::StrCat("http://127.0.0.1:", (*server)->port(), "/"));
   ASSERT_EQ(manifest.files_size(), 25);
@@ -220,7 +231,8 @@ TEST_F(Caches, EvictionLeavesPinsAndTheMostRecent) {
   ASSERT_OK(caches_[0]->Pin("a", true));
   EXPECT_REASON(caches_[0]->Pin("none", true), "dataset.not_cached", "none");
   const uint64_t size = manifests[0].size_bytes();
-  EXPECT_EQ(*caches_[0]->Evict(2 * size), manifests[1].size_bytes()) << "the least recently used that is not pinned";
+  EXPECT_EQ(*caches_[0]->Evict(2 * size), manifests[1].size_bytes())
+      << "the least recently used that is not pinned";
   std::vector<std::string> left;
   const auto list = caches_[0]->List();
   for (const auto& d : list->datasets()) left.push_back(d.name());
@@ -260,7 +272,8 @@ TEST_F(Caches, AnInterruptedFillingIsNotThere) {
   Start(1);
   const auto manifest = Indexed(source_.path());
   const auto result = CacheAll(manifest)[0];
-  ASSERT_OK(unlink((result->path() + "/manifest.pb").c_str()) == 0 ? absl::OkStatus() : absl::UnknownError("unlink"));
+  ASSERT_OK(unlink((result->path() + "/manifest.pb").c_str()) == 0 ? absl::OkStatus()
+                                                                   : absl::UnknownError("unlink"));
   CacheOptions options;
   options.directory = (*cluster_)[0].directory / "node";
   options.engine = (*cluster_)[0].engine;

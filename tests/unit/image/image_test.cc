@@ -26,7 +26,8 @@ TEST(Reference, Parse) {
   const std::string digest = "sha256:" + std::string(64, 'a');
   EXPECT_EQ(ParseReference("h:1/x@" + digest)->Selector(), digest);
   EXPECT_EQ(ParseReference("h:1/x:t@" + digest)->Selector(), digest);
-  for (const char* bad : {"", "x", "/x", "h:1/", "h:1/X", "h:1/../x", "h:1/x:", "h:1/x@sha256:zz", "h:1/x y", "h:1//x"}) {
+  for (const char* bad : {"", "x", "/x", "h:1/", "h:1/X", "h:1/../x", "h:1/x:", "h:1/x@sha256:zz",
+                          "h:1/x y", "h:1//x"}) {
     EXPECT_REASON(ParseReference(bad), "image.reference", "");
   }
 }
@@ -34,7 +35,8 @@ TEST(Reference, Parse) {
 TEST(Manifest, RefusesAndNamesTheField) {
   const std::string d = "sha256:" + std::string(64, 'a');
   const std::string descriptor = R"({"mediaType":"m","digest":")" + d + R"(","size":3})";
-  EXPECT_OK(ParseManifest(R"({"schemaVersion":2,"config":)" + descriptor + R"(,"layers":[)" + descriptor + "]}", "m"));
+  EXPECT_OK(ParseManifest(
+      R"({"schemaVersion":2,"config":)" + descriptor + R"(,"layers":[)" + descriptor + "]}", "m"));
   const auto refuse = [](const std::string& text, const char* part) {
     const auto result = ParseManifest(text, "r/x:t");
     ASSERT_FALSE(result.ok()) << text;
@@ -44,22 +46,29 @@ TEST(Manifest, RefusesAndNamesTheField) {
   refuse("{", "line 1");
   refuse("[]", "object");
   refuse(R"({"schemaVersion":1})", "schemaVersion");
-  refuse(R"({"schemaVersion":2,"config":)" + descriptor + R"(,"layers":[{"digest":"md5:1","size":1}]})", "layers[0].digest");
-  refuse(R"({"schemaVersion":2,"config":)" + descriptor + R"(,"layers":[{"digest":")" + d + R"(","size":-1}]})", "layers[0].size");
+  refuse(R"({"schemaVersion":2,"config":)" + descriptor +
+             R"(,"layers":[{"digest":"md5:1","size":1}]})",
+         "layers[0].digest");
+  refuse(R"({"schemaVersion":2,"config":)" + descriptor + R"(,"layers":[{"digest":")" + d +
+             R"(","size":-1}]})",
+         "layers[0].size");
   refuse(R"({"schemaVersion":2,"config":{},"layers":[]})", "config");
 }
 
 TEST(RegistryConfig, Parse) {
-  const auto config = ParseRegistryConfig(R"({"registries": {"r:5000": {"ca_file": "/c", "plain_http": true}}} // c)", "f");
+  const auto config = ParseRegistryConfig(
+      R"({"registries": {"r:5000": {"ca_file": "/c", "plain_http": true}}} // c)", "f");
   ASSERT_OK(config);
   EXPECT_TRUE(config->at("r:5000").plain_http);
   EXPECT_OK(ParseRegistryConfig("", "f"));
-  EXPECT_FALSE(ParseRegistryConfig(R"({"registries": {"r": {"password": "x"}}})", "f").ok()) << "no secret in a configuration";
+  EXPECT_FALSE(ParseRegistryConfig(R"({"registries": {"r": {"password": "x"}}})", "f").ok())
+      << "no secret in a configuration";
   EXPECT_FALSE(ParseRegistryConfig(R"({"registries": []})", "f").ok());
 }
 
 TEST(Challenge, Parse) {
-  const Challenge c = ParseChallenge(R"(Bearer realm="https://a/t?x=1,2", service="s", scope="repository:a/b:pull")");
+  const Challenge c = ParseChallenge(
+      R"(Bearer realm="https://a/t?x=1,2", service="s", scope="repository:a/b:pull")");
   EXPECT_EQ(c.scheme, "bearer");
   EXPECT_EQ(c.realm, "https://a/t?x=1,2");
   EXPECT_EQ(c.scope, "repository:a/b:pull");
@@ -91,7 +100,8 @@ class Pulls : public ::testing::Test {
       ASSERT_OK(service);
       services_.push_back(std::move(*service));
       // Peers ask each other for manifests, too.
-      (*cluster_)[i].filter = [raw = services_.back().get(), &node = (*cluster_)[i]](const auto& q, auto& r) -> absl::Status {
+      (*cluster_)[i].filter = [raw = services_.back().get(), &node = (*cluster_)[i]](
+                                  const auto& q, auto& r) -> absl::Status {
         return !node.engine->Handles(q) && raw->Handles(q) ? raw->Handle(q, r) : absl::OkStatus();
       };
     }
@@ -154,7 +164,8 @@ TEST_F(Pulls, ExportIsAWholeLayout) {
   EXPECT_TRUE(util::Exists(dir / "out/oci-layout"));
   for (const auto& layer : layers_) {
     const std::string hex = security::Sha256Digest(layer).substr(7);
-    EXPECT_EQ(security::Sha256Digest(*util::ReadFile(dir / ("out/blobs/sha256/" + hex))), "sha256:" + hex);
+    EXPECT_EQ(security::Sha256Digest(*util::ReadFile(dir / ("out/blobs/sha256/" + hex))),
+              "sha256:" + hex);
   }
   EXPECT_TRUE(absl::IsAlreadyExists(services_[0]->Export(Request().reference(), dir / "out")));
   EXPECT_TRUE(absl::IsNotFound(services_[0]->Export(registry_.host() + "/none:1", dir / "x")));
@@ -193,7 +204,8 @@ TEST_F(Pulls, WhatIsNotThere) {
   request.set_platform("linux/s390x");
   const auto result = PullAll(request)[0];
   EXPECT_TRUE(absl::IsNotFound(result.status()));
-  EXPECT_THAT(util::Message(result.status()), ::testing::HasSubstr("linux/arm64")) << "says what there is";
+  EXPECT_THAT(util::Message(result.status()), ::testing::HasSubstr("linux/arm64"))
+      << "says what there is";
 }
 
 TEST_F(Pulls, BasicAndBearerCredentials) {
@@ -234,7 +246,8 @@ TEST_F(Pulls, ServesWhatItHas) {
   Start(1);
   ASSERT_OK(PullAll(Request(false))[0]);
   const auto mirror = net::HttpServer::Start({}, [this](const auto& q, auto& r) {
-    return (*cluster_)[0].engine->Handles(q) ? (*cluster_)[0].engine->Handle(q, r) : services_[0]->Handle(q, r);
+    return (*cluster_)[0].engine->Handles(q) ? (*cluster_)[0].engine->Handle(q, r)
+                                             : services_[0]->Handle(q, r);
   });
   net::HttpClient client;
   util::OpControl control;

@@ -23,10 +23,10 @@ namespace {
 class PlayedCluster final : public Cluster, public Launcher {
  public:
   struct Script {
-    int32_t exit_status = 0;       // of rank 0
-    std::string kernel_log;        // on the node of rank 0
+    int32_t exit_status = 0;  // of rank 0
+    std::string kernel_log;   // on the node of rank 0
     bool never_ends = false;
-    bool node_silent = false;      // the node of rank 0 does not answer once it runs
+    bool node_silent = false;  // the node of rank 0 does not answer once it runs
     absl::Status image;
     bool probe_fails = false;
   };
@@ -37,7 +37,8 @@ class PlayedCluster final : public Cluster, public Launcher {
   Launcher& launcher() override { return *this; }
   bool has_nodes() const override { return true; }
 
-  absl::StatusOr<std::vector<v1::ImageResult>> StageImage(const v1::ImagePullRequest& request, util::OpControl&) override {
+  absl::StatusOr<std::vector<v1::ImageResult>> StageImage(const v1::ImagePullRequest& request,
+                                                          util::OpControl&) override {
     const util::MutexLock lock(mutex_);
     references.push_back(request.reference());
     AIST_RETURN_IF_ERROR(scripts[attempt_].image);
@@ -45,12 +46,13 @@ class PlayedCluster final : public Cluster, public Launcher {
     result.set_digest("sha256:" + std::string(64, 'a'));
     return std::vector<v1::ImageResult>(static_cast<size_t>(request.members_size()), result);
   }
-  absl::StatusOr<std::vector<v1::DatasetResult>> StageDataset(const v1::JobSpec&, const std::string&,
-                                                              const std::vector<v1::Member>& members, const std::string&,
-                                                              util::OpControl&) override {
+  absl::StatusOr<std::vector<v1::DatasetResult>> StageDataset(
+      const v1::JobSpec&, const std::string&, const std::vector<v1::Member>& members,
+      const std::string&, util::OpControl&) override {
     return std::vector<v1::DatasetResult>(members.size());
   }
-  absl::StatusOr<v1::ProbeMatrix> Probe(const v1::ProbeRequest& request, util::OpControl&) override {
+  absl::StatusOr<v1::ProbeMatrix> Probe(const v1::ProbeRequest& request,
+                                        util::OpControl&) override {
     const util::MutexLock lock(mutex_);
     ++attempt_;
     v1::ProbeMatrix matrix;
@@ -66,7 +68,8 @@ class PlayedCluster final : public Cluster, public Launcher {
     }
     return matrix;
   }
-  absl::StatusOr<v1::ProcessInfo> Launch(const v1::Member& node, const v1::LaunchRequest& request, util::OpControl&) override {
+  absl::StatusOr<v1::ProcessInfo> Launch(const v1::Member& node, const v1::LaunchRequest& request,
+                                         util::OpControl&) override {
     const util::MutexLock lock(mutex_);
     attempt_ = request.attempt();
     ++launched;
@@ -78,7 +81,8 @@ class PlayedCluster final : public Cluster, public Launcher {
     environments[request.rank()] = {request.environment().begin(), request.environment().end()};
     return info;
   }
-  absl::StatusOr<v1::WatchReply> Watch(const v1::Member& node, const v1::WatchRequest& request, util::OpControl& control) override {
+  absl::StatusOr<v1::WatchReply> Watch(const v1::Member& node, const v1::WatchRequest& request,
+                                       util::OpControl& control) override {
     if (request.after_log_seq() == UINT64_MAX) return v1::WatchReply();
     (void)control.Sleep(5'000'000);
     const util::MutexLock lock(mutex_);
@@ -107,7 +111,8 @@ class PlayedCluster final : public Cluster, public Launcher {
     }
     return reply;
   }
-  absl::StatusOr<v1::KillReply> Kill(const v1::Member& node, const v1::KillRequest& request, util::OpControl&) override {
+  absl::StatusOr<v1::KillReply> Kill(const v1::Member& node, const v1::KillRequest& request,
+                                     util::OpControl&) override {
     const util::MutexLock lock(mutex_);
     ++killed;
     if (scripts[attempt_].node_silent && nodes_[{attempt_, 0}] == node.node()) {
@@ -131,17 +136,24 @@ class PlayedCluster final : public Cluster, public Launcher {
 // Refuses all writes after a number of them: as a process that died there.
 class DyingStore final : public store::Store {
  public:
-  DyingStore(std::shared_ptr<store::Store> below, int writes) : below_(std::move(below)), left_(writes) {}
+  DyingStore(std::shared_ptr<store::Store> below, int writes)
+      : below_(std::move(below)), left_(writes) {}
   absl::StatusOr<store::Entry> Get(std::string_view key) override { return below_->Get(key); }
-  absl::StatusOr<store::RangeResult> Range(std::string_view prefix, uint32_t limit) override { return below_->Range(prefix, limit); }
-  absl::StatusOr<int64_t> Txn(const std::vector<store::Condition>& c, const std::vector<store::Write>& w) override {
+  absl::StatusOr<store::RangeResult> Range(std::string_view prefix, uint32_t limit) override {
+    return below_->Range(prefix, limit);
+  }
+  absl::StatusOr<int64_t> Txn(const std::vector<store::Condition>& c,
+                              const std::vector<store::Write>& w) override {
     if (left_.fetch_sub(1) <= 0) return util::Unavailable("test.died", "the process died here");
     return below_->Txn(c, w);
   }
   absl::StatusOr<int64_t> GrantLease(int64_t ttl) override { return below_->GrantLease(ttl); }
   absl::Status KeepAlive(int64_t lease) override { return below_->KeepAlive(lease); }
   absl::Status RevokeLease(int64_t lease) override { return below_->RevokeLease(lease); }
-  absl::StatusOr<std::unique_ptr<store::Watch>> WatchPrefix(std::string_view p, int64_t r) override { return below_->WatchPrefix(p, r); }
+  absl::StatusOr<std::unique_ptr<store::Watch>> WatchPrefix(std::string_view p,
+                                                            int64_t r) override {
+    return below_->WatchPrefix(p, r);
+  }
   bool died() const { return left_.load() <= 0; }
 
  private:
@@ -182,7 +194,8 @@ class DriverTest : public ::testing::Test {
     parts.store = with;
     const v1::Inventory inventory = Centre();
     // The inventory is there once; later lives find it.
-    auto allocator = alloc::Allocator::Open(with, store_->Get("alloc/inventory").ok() ? nullptr : &inventory);
+    auto allocator =
+        alloc::Allocator::Open(with, store_->Get("alloc/inventory").ok() ? nullptr : &inventory);
     ASSERT_OK(allocator);
     parts.allocator = *allocator;
     parts.cluster = cluster_;
@@ -236,8 +249,9 @@ TEST_F(DriverTest, SucceedsAndGivesItsCardsBack) {
   for (const auto& event : events->events()) {
     if (states.empty() || states.back() != event.state()) states.push_back(event.state());
   }
-  EXPECT_THAT(states, ::testing::ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_PLACED, v1::JOB_STATE_PROBED,
-                                             v1::JOB_STATE_STAGED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
+  EXPECT_THAT(states, ::testing::ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_PLACED,
+                                             v1::JOB_STATE_PROBED, v1::JOB_STATE_STAGED,
+                                             v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
   EXPECT_TRUE(store::AuditVerify(*store_)->ok());
 }
 
@@ -267,10 +281,12 @@ TEST_F(DriverTest, AFaultyCardsNodeIsLeftOut) {
   for (const auto& node : job.attempts(1).placement().nodes()) EXPECT_NE(node.node(), culprit);
   EXPECT_THAT(allocator_->State()->cordoned_nodes(), ::testing::ElementsAre(culprit));
   EXPECT_GE(cluster_->killed.load(), 2);
-  EXPECT_THAT(cluster_->references[1], ::testing::HasSubstr("@sha256:")) << "the second attempt has the same image";
+  EXPECT_THAT(cluster_->references[1], ::testing::HasSubstr("@sha256:"))
+      << "the second attempt has the same image";
   bool audited = false;
   const auto log = store::AuditRead(*store_, 1, 100);
-  for (const auto& entry : log->entries()) audited = audited || (entry.action() == "node.cordon" && entry.object() == culprit);
+  for (const auto& entry : log->entries())
+    audited = audited || (entry.action() == "node.cordon" && entry.object() == culprit);
   EXPECT_TRUE(audited);
 }
 
@@ -337,7 +353,8 @@ TEST_F(DriverTest, WhatDoesNotFitNowWaits) {
   EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
   bool waited = false;
   const auto events = manager_->Events(job.id(), 0, 0);
-  for (const auto& event : events->events()) waited = waited || event.message().rfind("waiting: ", 0) == 0;
+  for (const auto& event : events->events())
+    waited = waited || event.message().rfind("waiting: ", 0) == 0;
   EXPECT_TRUE(waited);
 }
 
@@ -346,12 +363,14 @@ TEST_F(DriverTest, OnlyOneDrives) {
   const auto id = manager_->Submit(Spec());
   util::OpControl control;
   std::thread first([&] { EXPECT_TRUE(absl::IsCancelled(manager_->Run(*id, control).status())); });
-  while (manager_->Get(*id)->state() != v1::JOB_STATE_RUNNING) util::RealClock().SleepNanos(5'000'000);
+  while (manager_->Get(*id)->state() != v1::JOB_STATE_RUNNING)
+    util::RealClock().SleepNanos(5'000'000);
   util::OpControl other;
   EXPECT_REASON(manager_->Run(*id, other), "job.driven_elsewhere", "test");
   control.Cancel();
   first.join();
-  EXPECT_EQ(manager_->Get(*id)->state(), v1::JOB_STATE_RUNNING) << "the job goes on without its driver";
+  EXPECT_EQ(manager_->Get(*id)->state(), v1::JOB_STATE_RUNNING)
+      << "the job goes on without its driver";
   cluster_->scripts[1].never_ends = false;
   const auto job = manager_->Run(*id, other);
   ASSERT_OK(job);
@@ -368,7 +387,8 @@ TEST_F(DriverTest, CancelReachesTheDriver) {
     ASSERT_OK(job);
     EXPECT_EQ(job->state(), v1::JOB_STATE_CANCELLED);
   });
-  while (manager_->Get(*id)->state() != v1::JOB_STATE_RUNNING) util::RealClock().SleepNanos(5'000'000);
+  while (manager_->Get(*id)->state() != v1::JOB_STATE_RUNNING)
+    util::RealClock().SleepNanos(5'000'000);
   EXPECT_OK(manager_->Cancel(*id));
   driver.join();
   EXPECT_EQ(allocator_->State()->grants_size(), 0);
@@ -434,13 +454,15 @@ class Processes : public ::testing::Test {
     ASSERT_OK(service);
     service_ = std::move(*service);
   }
-  v1::LaunchRequest Request(uint32_t rank, const std::string& script, uint64_t epoch = 1, uint32_t attempt = 1) {
+  v1::LaunchRequest Request(uint32_t rank, const std::string& script, uint64_t epoch = 1,
+                            uint32_t attempt = 1) {
     v1::LaunchRequest request;
     request.set_job("j");
     request.set_attempt(attempt);
     request.set_rank(rank);
     request.set_epoch(epoch);
-    for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script}) request.add_command(word);
+    for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script})
+      request.add_command(word);
     return request;
   }
   v1::WatchReply WaitFor(uint32_t ended, uint32_t attempt = 1) {
@@ -470,8 +492,10 @@ TEST_F(Processes, RunAndTellHowTheyEnded) {
   const auto& process = reply.processes(0);
   EXPECT_FALSE(process.running());
   EXPECT_EQ(process.exit_status(), 7);
-  EXPECT_THAT(process.output_tail(), ::testing::ElementsAre("to stdout", "to stderr", dir_ / "work/j/1"));
-  EXPECT_EQ(*util::ReadFile(dir_ / "work/j/1/rank-0.log"), "to stdout\nto stderr\n" + (dir_ / "work/j/1\n"));
+  EXPECT_THAT(process.output_tail(),
+              ::testing::ElementsAre("to stdout", "to stderr", dir_ / "work/j/1"));
+  EXPECT_EQ(*util::ReadFile(dir_ / "work/j/1/rank-0.log"),
+            "to stdout\nto stderr\n" + (dir_ / "work/j/1\n"));
 }
 
 TEST_F(Processes, SignalsCountFrom128) {
@@ -483,7 +507,8 @@ TEST_F(Processes, SignalsCountFrom128) {
 TEST_F(Processes, NothingIsInherited) {
   Start();
   const int open_fd = dup(0);  // not close-on-exec
-  ASSERT_OK(service_->Launch(Request(0, "ls /proc/self/fd | tr '\\n' ' '; env | sort | cut -d= -f1 | tr '\\n' ' '")));
+  ASSERT_OK(service_->Launch(
+      Request(0, "ls /proc/self/fd | tr '\\n' ' '; env | sort | cut -d= -f1 | tr '\\n' ' '")));
   const auto reply = WaitFor(1);
   close(open_fd);
   EXPECT_THAT(reply.processes(0).output_tail(0), ::testing::HasSubstr("0 1 2 3 LANG"));
@@ -509,7 +534,8 @@ TEST_F(Processes, ANewerEpochEndsAnOlderAttempt) {
 TEST_F(Processes, KillReachesTheChildrenToo) {
   Start();
   const std::string pids = dir_ / "pids";
-  ASSERT_OK(service_->Launch(Request(0, "trap '' TERM; sleep 60 & echo $! >" + pids + "; sleep 60 & wait; wait")));
+  ASSERT_OK(service_->Launch(
+      Request(0, "trap '' TERM; sleep 60 & echo $! >" + pids + "; sleep 60 & wait; wait")));
   for (int i = 0; i < 200 && util::ReadLineOr(pids, "").empty(); ++i) usleep(10'000);
   v1::KillRequest request;
   request.set_job("j");
@@ -539,7 +565,8 @@ TEST_F(Processes, KernelLogLinesComeWithTheirNumbers) {
   request.set_attempt(1);
   request.set_wait_ns(5'000'000'000);
   auto reply = service_->Watch(request, [] { return false; });
-  for (int i = 0; i < 100 && reply.log_size() < 2; ++i) reply = service_->Watch(request, [] { return false; });
+  for (int i = 0; i < 100 && reply.log_size() < 2; ++i)
+    reply = service_->Watch(request, [] { return false; });
   ASSERT_EQ(reply.log_size(), 2);
   EXPECT_EQ(reply.log(1).text(), "another");
   EXPECT_EQ(reply.log_seq(), 2u);
@@ -570,7 +597,8 @@ TEST_F(Processes, Refusals) {
 
 TEST_F(Processes, OutputIsBounded) {
   Start();
-  ASSERT_OK(service_->Launch(Request(0, "yes 0123456789012345678901234567890123456789 | head -c 80000000; echo end")));
+  ASSERT_OK(service_->Launch(
+      Request(0, "yes 0123456789012345678901234567890123456789 | head -c 80000000; echo end")));
   const auto reply = WaitFor(1);
   const auto& process = reply.processes(0);
   EXPECT_EQ(process.exit_status(), 0);

@@ -20,7 +20,8 @@ namespace {
 TEST(Pattern, FindsAndCaptures) {
   const auto pattern = Pattern::Compile("Xid (PCI:{pci}): {n},*bus");
   ASSERT_OK(pattern);
-  const auto found = pattern->Find("[1.5] NVRM: Xid (PCI:0000:3B:00): 79, pid=1, fallen off the bus.");
+  const auto found =
+      pattern->Find("[1.5] NVRM: Xid (PCI:0000:3B:00): 79, pid=1, fallen off the bus.");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pci, "0000:3B:00");
   EXPECT_EQ(found->number, 79);
@@ -46,7 +47,8 @@ TEST(Rules, TheBuiltInOnesAndRefusals) {
     EXPECT_THAT(util::Message(result.status()), ::testing::HasSubstr("my.jsonc"));
     EXPECT_THAT(util::Message(result.status()), ::testing::HasSubstr(part));
   };
-  const std::string rule = R"("id":"a","sources":["output"],"patterns":["x"],"class":"node","job_action":"stop","node_action":"none","sentence":"s")";
+  const std::string rule =
+      R"("id":"a","sources":["output"],"patterns":["x"],"class":"node","job_action":"stop","node_action":"none","sentence":"s")";
   EXPECT_OK(RuleSet::Parse("{\"rules\":[{" + rule + "}]}", "x"));
   refuse("{\"rules\":[{" + rule + "},{" + rule + "}]}", "rules[1]");
   refuse("{\"rules\":[]}", "at least one");
@@ -68,7 +70,8 @@ class Verdicts : public ::testing::Test {
     (*request_.mutable_rank_card())[0] = "card-a";
     (*request_.mutable_rank_card())[1] = "card-b";
   }
-  void Line(const std::string& source, const std::string& node, const std::string& text, int32_t rank = -1, int64_t at = 1) {
+  void Line(const std::string& source, const std::string& node, const std::string& text,
+            int32_t rank = -1, int64_t at = 1) {
     auto* line = request_.add_lines();
     line->set_source(source);
     line->set_node(node);
@@ -143,8 +146,9 @@ TEST(Policy, RetriesWhatMayHelp) {
   job.set_id("j");
   job.mutable_spec()->set_backoff_ns(1'000'000'000);
   EXPECT_TRUE(DecideNext(job).retry);
-  const auto fail = [&job](const std::string& rule, const std::string& action, const std::string& node_action,
-                           const std::string& node, const std::string& card) {
+  const auto fail = [&job](const std::string& rule, const std::string& action,
+                           const std::string& node_action, const std::string& node,
+                           const std::string& card) {
     auto* attempt = job.add_attempts();
     attempt->set_number(static_cast<uint32_t>(job.attempts_size()));
     auto* verdict = attempt->mutable_verdict();
@@ -279,7 +283,8 @@ TEST(LogFollower, GrowthRotationTruncation) {
 // Excerpts of real failures with their labels, where they are at hand.
 TEST(Conformance, LabelledFaults) {
   const char* named = getenv("AISTATION_SHARED");
-  const std::string base = util::JoinPath(named != nullptr ? named : AIST_SOURCE_DIR "/../shared", "data/faults");
+  const std::string base =
+      util::JoinPath(named != nullptr ? named : AIST_SOURCE_DIR "/../shared", "data/faults");
   if (!util::Exists(base + "/labels.tsv")) GTEST_SKIP() << "no labelled faults at " << base;
   const auto rules = *RuleSet::Load("");
   const std::string labels = *util::ReadFile(base + "/labels.tsv");
@@ -310,7 +315,8 @@ TEST(Conformance, LabelledFaults) {
       accelerator_right += fits ? 1 : 0;
     }
   }
-  std::printf("class as labelled: %d of %d, accelerator faults: %d of %d\n", right, all, accelerator_right, accelerator);
+  std::printf("class as labelled: %d of %d, accelerator faults: %d of %d\n", right, all,
+              accelerator_right, accelerator);
   // A floor, so that a change of rules that loses ground is seen.
   EXPECT_GE(right * 2, all);
   EXPECT_GE(accelerator_right * 10, accelerator * 6);

@@ -28,8 +28,8 @@ std::unique_ptr<HttpServer> Serve(ServerOptions options, Handler handler) {
 
 absl::Status Echo(const ServerRequest& request, Responder& responder) {
   return responder.Send(200, "text/plain",
-                        util::StrCat(request.method, " ", request.path, " ", request.Query("q"), " ",
-                                     request.body, " ", util::Join(request.peer_names, ",")));
+                        util::StrCat(request.method, " ", request.path, " ", request.Query("q"),
+                                     " ", request.body, " ", util::Join(request.peer_names, ",")));
 }
 
 HttpRequest To(const HttpServer& server, std::string path, bool tls = false) {
@@ -51,7 +51,8 @@ std::string Raw(uint16_t port, const std::string& bytes, bool close_after = fals
   if (close_after) shutdown(fd, SHUT_WR);
   std::string out;
   char buffer[4096];
-  for (ssize_t n; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;) out.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;)
+    out.append(buffer, static_cast<size_t>(n));
   close(fd);
   return out;
 }
@@ -120,7 +121,8 @@ TEST(Http, StrangersAndPlainClientsAreRefused) {
   request.identity = nullptr;
   request.ca_file = ca.ca_file();
   EXPECT_FALSE(client.Fetch(request, control).ok()) << "no certificate at all";
-  EXPECT_EQ(Raw(server->port(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n").find("HTTP/1.1 200"), std::string::npos);
+  EXPECT_EQ(Raw(server->port(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n").find("HTTP/1.1 200"),
+            std::string::npos);
   EXPECT_EQ(handled.load(), 0);
 }
 
@@ -160,7 +162,8 @@ TEST(Http, BadRequestsDoNotReachTheHandler) {
     EXPECT_EQ(Raw(server->port(), bad).find(" 200 "), std::string::npos) << bad.substr(0, 30);
   }
   const int64_t start = util::RealClock().MonotonicNanos();
-  EXPECT_EQ(Raw(server->port(), "GET / HT").find(" 200 "), std::string::npos) << "a head that never ends";
+  EXPECT_EQ(Raw(server->port(), "GET / HT").find(" 200 "), std::string::npos)
+      << "a head that never ends";
   EXPECT_LT(util::RealClock().MonotonicNanos() - start, 5'000'000'000);
   EXPECT_EQ(handled.load(), 0);
 }
@@ -247,7 +250,8 @@ TEST(Url, Parse) {
   EXPECT_EQ(url->port, 8443);
   EXPECT_EQ(url->path, "/a?b=c");
   EXPECT_EQ(ParseUrl("http://h")->path, "/");
-  for (const char* bad : {"", "h/x", "ftp://h/", "http://", "http://h:99999/", "http://u:p@h/", "http://h /"}) {
+  for (const char* bad :
+       {"", "h/x", "ftp://h/", "http://", "http://h:99999/", "http://u:p@h/", "http://h /"}) {
     EXPECT_FALSE(ParseUrl(bad).ok()) << bad;
   }
   EXPECT_EQ(PercentEncodePath("a b/\xc3\xa9%"), "a%20b/%C3%A9%25");

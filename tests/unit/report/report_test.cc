@@ -103,14 +103,16 @@ TEST_F(ReportTest, OnlyTheTimeAskedFor) {
   options.from_unix_ns = 5;
   options.to_unix_ns = 4;
   EXPECT_REASON(Build(*store_, options), "report.time", "");
-  EXPECT_EQ(Build(*store::MakeMemoryStore(), {})->jobs_size(), 0) << "an empty store has an empty report";
+  EXPECT_EQ(Build(*store::MakeMemoryStore(), {})->jobs_size(), 0)
+      << "an empty store has an empty report";
 }
 
 TEST_F(ReportTest, CsvIsQuoted) {
-  EXPECT_EQ(ToCsv(*Build(*store_, {})),
-            "department,card_seconds,lost_card_seconds,jobs,failed_attempts,bytes_source,bytes_peers\r\n"
-            "\"ret,ail \"\"x\"\"\",240.000,120.000,1,1,2000,1000\r\n"
-            "risk,240.000,120.000,1,1,2000,1000\r\n");
+  EXPECT_EQ(
+      ToCsv(*Build(*store_, {})),
+      "department,card_seconds,lost_card_seconds,jobs,failed_attempts,bytes_source,bytes_peers\r\n"
+      "\"ret,ail \"\"x\"\"\",240.000,120.000,1,1,2000,1000\r\n"
+      "risk,240.000,120.000,1,1,2000,1000\r\n");
 }
 
 TEST_F(ReportTest, ThePageIsWellFormedAndEscaped) {
@@ -123,7 +125,8 @@ TEST_F(ReportTest, ThePageIsWellFormedAndEscaped) {
   EXPECT_THAT(html, ::testing::HasSubstr("&lt;title&gt; &amp; more"));
   EXPECT_THAT(html, ::testing::HasSubstr("card &lt;c1&gt; fell &amp; broke"));
   // As XML: the bounded reader of topologies will do. Void elements and the doctype are HTML's own.
-  std::string xml = util::ReplaceAll(util::ReplaceAll(html, "<!DOCTYPE html>\n", ""), "<br>", "<br/>");
+  std::string xml =
+      util::ReplaceAll(util::ReplaceAll(html, "<!DOCTYPE html>\n", ""), "<br>", "<br/>");
   const size_t style = xml.find("<style>");
   xml.erase(style, xml.find("</style>") + 8 - style);
   const auto root = topology::ParseXml(util::ReplaceAll(xml, "&#39;", "'"), "page");
@@ -135,7 +138,8 @@ TEST_F(ReportTest, ThePageIsWellFormedAndEscaped) {
 }
 
 TEST(Svg, Escape) {
-  EXPECT_EQ(Escape("<a b=\"c\" d='e'>&\x02\xff"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp; \xef\xbf\xbd");
+  EXPECT_EQ(Escape("<a b=\"c\" d='e'>&\x02\xff"),
+            "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp; \xef\xbf\xbd");
   EXPECT_EQ(ClockTime(0), "1970-01-01 00:00:00 UTC");
   EXPECT_EQ(ClockTime(kStart), "2023-11-14 22:13:20 UTC");
 }

@@ -66,7 +66,8 @@ TEST(ChooseNics, IsAsTheOracle) {
       node.add_cards()->set_id(util::StrCat("c", c));
       for (int n = 0; n < nics; ++n) {
         // Either one near set for all, or all alike: the sets are nested.
-        const auto cls = n <= static_cast<int>(random() % 2) * nics ? v1::LINK_CLASS_PIX : v1::LINK_CLASS_SYS;
+        const auto cls =
+            n <= static_cast<int>(random() % 2) * nics ? v1::LINK_CLASS_PIX : v1::LINK_CLASS_SYS;
         link[static_cast<size_t>(c)].push_back(cls);
         Link(&node, util::StrCat("c", c), util::StrCat("n", n), cls);
       }
@@ -139,7 +140,8 @@ TEST(Echo, TcpAndUdpWithTheSecretOnly) {
   ASSERT_EQ(listeners.ports().size(), 3u);
   EXPECT_FALSE(listeners.ports()[2].error.empty()) << "an address that this machine does not have";
   for (const bool udp : {false, true}) {
-    EchoTarget target{"127.0.0.2", "127.0.0.1", udp ? listeners.ports()[0].udp : listeners.ports()[0].tcp, udp};
+    EchoTarget target{"127.0.0.2", "127.0.0.1",
+                      udp ? listeners.ports()[0].udp : listeners.ports()[0].tcp, udp};
     const auto rtt = EchoOnce(target, secret, 3'000'000'000);
     ASSERT_OK(rtt);
     EXPECT_GT(*rtt, 0u);

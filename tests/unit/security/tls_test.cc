@@ -21,14 +21,16 @@ TEST(Digest, KnownValues) {
   Hasher hasher("sha512");
   hasher.Update("a");
   hasher.Update("bc");
-  EXPECT_THAT(util::HexEncode(hasher.Finish()), ::testing::StartsWith("ddaf35a193617abacc417349ae204131"));
+  EXPECT_THAT(util::HexEncode(hasher.Finish()),
+              ::testing::StartsWith("ddaf35a193617abacc417349ae204131"));
 }
 
 TEST(Digest, ParsesStrictly) {
   const std::string hex(64, 'a');
   EXPECT_OK(ParseDigest("sha256:" + hex));
-  for (const std::string& bad : {std::string(""), "sha256:" + hex + "a", "sha256:" + std::string(64, 'A'),
-                                 "md5:" + hex, hex, "sha256:" + std::string(63, 'a') + "/"}) {
+  for (const std::string& bad :
+       {std::string(""), "sha256:" + hex + "a", "sha256:" + std::string(64, 'A'), "md5:" + hex, hex,
+        "sha256:" + std::string(63, 'a') + "/"}) {
     EXPECT_FALSE(ParseDigest(bad).ok()) << bad;
   }
 }
@@ -66,7 +68,8 @@ TEST(Tls, RefusesWhatIsWrongAndNamesTheFile) {
 
 TEST(Tls, RefusesTimesThatAreNotNow) {
   CertificateAuthority ca;
-  EXPECT_REASON(TlsIdentity::Load(ca.Files("old", "127.0.0.1", -7200, -3600)), "security.expired", "old");
+  EXPECT_REASON(TlsIdentity::Load(ca.Files("old", "127.0.0.1", -7200, -3600)), "security.expired",
+                "old");
   EXPECT_FALSE(TlsIdentity::Load(ca.Files("new", "127.0.0.1", 3600, 7200)).ok());
 }
 

@@ -53,7 +53,8 @@ TEST_P(Conformance, CasAndTransactionsAreAllOrNothing) {
   EXPECT_REASON(store_->Txn({{"k", *made}}, {{"k", "3", 0}, {"other", "x", 0}}),
                 "store.revision_mismatch", "k");
   EXPECT_FALSE(store_->Get("other").ok());
-  const auto both = store_->Txn({{"none", 0}}, {{"a", "1", 0}, {"b", "2", 0}, {"k", std::nullopt, 0}});
+  const auto both =
+      store_->Txn({{"none", 0}}, {{"a", "1", 0}, {"b", "2", 0}, {"k", std::nullopt, 0}});
   ASSERT_OK(both);
   EXPECT_EQ(store_->Get("a")->revision, *both);
   EXPECT_EQ(store_->Get("b")->revision, *both);
@@ -151,8 +152,10 @@ TEST_P(Conformance, ConcurrentIncrementsLoseNothing) {
         const auto entry = store_->Get("n");
         const auto written =
             store_->Cas("n", entry->revision, util::StrCat(*util::ParseInt<int>(entry->value) + 1));
-        if (written.ok()) ++i;
-        else ASSERT_TRUE(absl::IsAborted(written.status())) << written.status();
+        if (written.ok())
+          ++i;
+        else
+          ASSERT_TRUE(absl::IsAborted(written.status())) << written.status();
       }
     });
   }
@@ -175,7 +178,8 @@ TEST_P(Conformance, IsAsAMap) {
         break;
       }
       case 1: {
-        const int64_t expected = random() % 2 == 0 ? 0 : (it == model.end() ? 1 : it->second.second);
+        const int64_t expected =
+            random() % 2 == 0 ? 0 : (it == model.end() ? 1 : it->second.second);
         const auto revision = store_->Cas(key, expected, value);
         const bool fits = expected == (it == model.end() ? 0 : it->second.second);
         ASSERT_EQ(revision.ok(), fits) << revision.status();

@@ -19,8 +19,8 @@ namespace {
   if (!store.ok()) _exit(1);
   const auto entry = (*store)->Get("n");
   for (int n = entry.ok() ? *util::ParseInt<int>(entry->value) + 1 : 1;; ++n) {
-    const auto revision = (*store)->Txn({}, {{"n", util::StrCat(n), 0},
-                                             {util::StrCat("item/", n), std::string(200, 'x'), 0}});
+    const auto revision = (*store)->Txn(
+        {}, {{"n", util::StrCat(n), 0}, {util::StrCat("item/", n), std::string(200, 'x'), 0}});
     if (!revision.ok() || !AuditAppend(**store, "t", "write", util::StrCat(n), "").ok()) _exit(2);
     if (write(tell, &n, sizeof(n)) != sizeof(n)) _exit(3);
   }

@@ -36,7 +36,8 @@ class CertificateAuthority {
   security::TlsOptions Files(const std::string& name, const std::string& address = "127.0.0.1",
                              long from_s = -60, long until_s = 3600) {
     EVP_PKEY* key = EVP_EC_gen("P-256");
-    X509* certificate = Make(key, name, "DNS:" + name + ",IP:" + address, certificate_, from_s, until_s);
+    X509* certificate =
+        Make(key, name, "DNS:" + name + ",IP:" + address, certificate_, from_s, until_s);
     security::TlsOptions out;
     out.ca_file = ca_file();
     out.cert_file = directory_ / (name + ".crt");
@@ -58,8 +59,8 @@ class CertificateAuthority {
   }
 
  private:
-  X509* Make(EVP_PKEY* key, const std::string& name, const std::string& san, X509* issuer, long from_s,
-             long until_s) {
+  X509* Make(EVP_PKEY* key, const std::string& name, const std::string& san, X509* issuer,
+             long from_s, long until_s) {
     X509* out = X509_new();
     X509_set_version(out, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(out), ++serial_);

@@ -26,12 +26,12 @@ template <class T>
 #define EXPECT_OK(expr) EXPECT_TRUE(::aistation::testing::IsOk(expr))
 #define ASSERT_OK(expr) ASSERT_TRUE(::aistation::testing::IsOk(expr))
 // Stable reason of an error, and a part of its message.
-#define EXPECT_REASON(expr, reason, part)                                        \
-  do {                                                                           \
-    const auto aist_r_ = (expr);                                                 \
-    ASSERT_FALSE(aist_r_.ok());                                                  \
-    const absl::Status& aist_s_ = ::aistation::testing::StatusOf(aist_r_);       \
-    EXPECT_EQ(::aistation::util::Reason(aist_s_), reason);                       \
+#define EXPECT_REASON(expr, reason, part)                                         \
+  do {                                                                            \
+    const auto aist_r_ = (expr);                                                  \
+    ASSERT_FALSE(aist_r_.ok());                                                   \
+    const absl::Status& aist_s_ = ::aistation::testing::StatusOf(aist_r_);        \
+    EXPECT_EQ(::aistation::util::Reason(aist_s_), reason);                        \
     EXPECT_THAT(::aistation::util::Message(aist_s_), ::testing::HasSubstr(part)); \
   } while (false)
 

@@ -34,14 +34,15 @@ struct EngineNode {
     Reopen();
     net::ServerOptions options;
     options.identity = identity;
-    auto started = net::HttpServer::Start(options, [this](const net::ServerRequest& q, net::Responder& r) {
-      if (filter) {
-        const absl::Status status = filter(q, r);
-        if (!status.ok() || r.started()) return status;
-      }
-      if (engine->Handles(q)) return engine->Handle(q, r);
-      return util::NotFound("test.route", q.path);
-    });
+    auto started =
+        net::HttpServer::Start(options, [this](const net::ServerRequest& q, net::Responder& r) {
+          if (filter) {
+            const absl::Status status = filter(q, r);
+            if (!status.ok() || r.started()) return status;
+          }
+          if (engine->Handles(q)) return engine->Handle(q, r);
+          return util::NotFound("test.route", q.path);
+        });
     if (!started.ok()) abort();
     server = std::move(*started);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines of other people, where they are at hand: AISTATION_SHARED, or ../shared beside the checkout.
+// Machines of other people, where they are at hand: AISTATION_SHARED, or ../shared beside the
+// checkout.
 #include <cstdlib>
 
 #include "topology/topology.h"

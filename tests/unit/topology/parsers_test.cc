@@ -15,7 +15,8 @@ namespace aistation::topology {
 namespace {
 
 TEST(Xml, ReadsWhatItShould) {
-  const auto root = ParseXml("<?xml version=\"1.0\"?>\n<!-- c --><a x=\"1 &amp; 2\">\n <b/><c y='z'></c></a>", "f.xml");
+  const auto root = ParseXml(
+      "<?xml version=\"1.0\"?>\n<!-- c --><a x=\"1 &amp; 2\">\n <b/><c y='z'></c></a>", "f.xml");
   ASSERT_OK(root);
   EXPECT_EQ(root->Get("x"), "1 & 2");
   ASSERT_EQ(root->children.size(), 2u);
@@ -25,8 +26,9 @@ TEST(Xml, ReadsWhatItShould) {
 
 TEST(Xml, RefusesAndNamesTheLine) {
   EXPECT_REASON(ParseXml("<a>\n<b>\n</a>", "f.xml"), "topology.xml", "f.xml");
-  for (const char* bad : {"", "<a", "<a></b>", "<a x=1/>", "<a/><b/>", "<a>&lol;</a>", "<a x=\"1\" x=\"2\"/>",
-                          "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>", "<a \xff/>"}) {
+  for (const char* bad :
+       {"", "<a", "<a></b>", "<a x=1/>", "<a/><b/>", "<a>&lol;</a>", "<a x=\"1\" x=\"2\"/>",
+        "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>", "<a \xff/>"}) {
     EXPECT_FALSE(ParseXml(bad, "f.xml").ok()) << bad;
   }
   std::string deep;
@@ -37,9 +39,11 @@ TEST(Xml, RefusesAndNamesTheLine) {
 TEST(Pci, AddressesAndBandwidth) {
   EXPECT_EQ(NormalizePciAddress("3B:00.0"), "0000:3b:00.0");
   EXPECT_EQ(NormalizePciAddress("00000000:3b:00.0"), "0000:3b:00.0");
-  for (const char* bad : {"", "3b", "zz:00.0", "0000:3b:00.9", "0000:3b:00.00"}) EXPECT_EQ(NormalizePciAddress(bad), "") << bad;
+  for (const char* bad : {"", "3b", "zz:00.0", "0000:3b:00.9", "0000:3b:00.00"})
+    EXPECT_EQ(NormalizePciAddress(bad), "") << bad;
   // 16 GT/s times 16 lanes, 128b/130b.
-  EXPECT_NEAR(static_cast<double>(PcieBandwidthMbps("16.0 GT/s PCIe", 16)), 16000.0 * 16 * 128 / 130, 2);
+  EXPECT_NEAR(static_cast<double>(PcieBandwidthMbps("16.0 GT/s PCIe", 16)),
+              16000.0 * 16 * 128 / 130, 2);
   EXPECT_NEAR(static_cast<double>(PcieBandwidthMbps("5.0 GT/s PCIe", 8)), 5000.0 * 8 * 8 / 10, 2);
   EXPECT_EQ(PcieBandwidthMbps("Unknown", 16), 0u);
 }
@@ -69,7 +73,9 @@ TEST(Nccl, CardsNicsAndDistances) {
   EXPECT_EQ(node->cards(2).numa_node(), 1);
   EXPECT_EQ(node->nics(0).speed_mbps(), 400'000u);
   const Topology topology(*node);
-  const auto link = [&](const std::string& a, const std::string& b) { return topology.Distance(a, b)->link; };
+  const auto link = [&](const std::string& a, const std::string& b) {
+    return topology.Distance(a, b)->link;
+  };
   EXPECT_EQ(link("0000:11:00.0", "mlx5_0"), v1::LINK_CLASS_PIX) << "behind one switch";
   EXPECT_EQ(link("mlx5_0", "0000:11:00.0"), v1::LINK_CLASS_PIX) << "both ways";
   EXPECT_EQ(link("0000:21:00.0", "mlx5_0"), v1::LINK_CLASS_PHB) << "the same CPU";
@@ -140,7 +146,9 @@ class Sysfs : public ::testing::Test {
     dir_.Write(base + "current_link_speed", "16.0 GT/s PCIe\n");
     dir_.Write(base + "current_link_width", "16\n");
     ASSERT_OK(util::MakeDirectories(dir_ / "sys/bus/pci/devices"));
-    ASSERT_EQ(symlink(("../../../devices/" + path).c_str(), (dir_ / ("sys/bus/pci/devices/" + address)).c_str()), 0);
+    ASSERT_EQ(symlink(("../../../devices/" + path).c_str(),
+                      (dir_ / ("sys/bus/pci/devices/" + address)).c_str()),
+              0);
   }
   testing::TempDir dir_;
 };
@@ -149,14 +157,17 @@ TEST_F(Sysfs, ReadsAMachine) {
   Device("pci0000:00/0000:00:01.0", "060400", "8086:0001", 0);
   Device("pci0000:00/0000:00:01.0/0000:01:00.0", "060400", "10b5:8747", 0);
   Device("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0", "060400", "10b5:8747", 0);
-  Device("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0", "030200", "10de:2330", 0);
+  Device("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0", "030200", "10de:2330",
+         0);
   Device("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:01.0", "060400", "10b5:8747", 0);
   const std::string nic = "pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:01.0/0000:04:00.0";
   Device(nic, "020000", "15b3:1021", 0);
   Device("pci0000:80/0000:81:00.0", "030200", "10de:2330", 1);
   for (const int socket : {0, 1}) {
-    dir_.Write(util::StrCat("sys/devices/system/node/node", socket, "/cpulist"), util::StrCat(socket, "\n"));
-    dir_.Write(util::StrCat("sys/devices/system/cpu/cpu", socket, "/topology/physical_package_id"), util::StrCat(socket, "\n"));
+    dir_.Write(util::StrCat("sys/devices/system/node/node", socket, "/cpulist"),
+               util::StrCat(socket, "\n"));
+    dir_.Write(util::StrCat("sys/devices/system/cpu/cpu", socket, "/topology/physical_package_id"),
+               util::StrCat(socket, "\n"));
   }
   const std::string ib = "sys/devices/" + nic + "/infiniband/mlx5_0/";
   dir_.Write(ib + "ports/1/state", "4: ACTIVE\n");
@@ -168,7 +179,9 @@ TEST_F(Sysfs, ReadsAMachine) {
   dir_.Write(ib + "ports/1/gid_attrs/types/3", "RoCE v2\n");
   dir_.Write(ib + "ports/1/gid_attrs/ndevs/3", "eth0\n");
   ASSERT_OK(util::MakeDirectories(dir_ / "sys/class/infiniband"));
-  ASSERT_EQ(symlink(("../../devices/" + nic + "/infiniband/mlx5_0").c_str(), (dir_ / "sys/class/infiniband/mlx5_0").c_str()), 0);
+  ASSERT_EQ(symlink(("../../devices/" + nic + "/infiniband/mlx5_0").c_str(),
+                    (dir_ / "sys/class/infiniband/mlx5_0").c_str()),
+            0);
   ASSERT_EQ(symlink("../../../0000:04:00.0", (dir_ / (ib + "device")).c_str()), 0);
   const auto node = ReadMachine(dir_.path(), IsCardByClass);
   ASSERT_OK(node);

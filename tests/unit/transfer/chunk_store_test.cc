@@ -80,7 +80,8 @@ TEST_F(Chunks, RefusesWrongBytes) {
 TEST_F(Chunks, OtherGeometryIsRefused) {
   const auto store = Open();
   ASSERT_OK(store->Begin(id_, content_.size(), kChunk));
-  EXPECT_EQ(store->Begin(id_, content_.size() + 1, kChunk).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(store->Begin(id_, content_.size() + 1, kChunk).code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(store->Begin("../../etc/passwd", 1, kChunk).ok());
   EXPECT_FALSE(store->Begin("sha256:../x", 1, kChunk).ok());
 }

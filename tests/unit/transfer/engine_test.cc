@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several nodes in one process: the source is read once, what is wrong is found, what dies is survived.
+// Several nodes in one process: the source is read once, what is wrong is found, what dies is
+// survived.
 #include "transfer/engine.h"
 
 #include <atomic>
@@ -30,7 +31,8 @@ class MemorySource final : public Source {
     for (uint64_t at = 0; at < length; at += 10'000) {
       AIST_RETURN_IF_ERROR(control.Check());
       if (slow) AIST_RETURN_IF_ERROR(control.Sleep(2'000'000));
-      const std::string part = content_.substr(offset + at, std::min<uint64_t>(10'000, length - at));
+      const std::string part =
+          content_.substr(offset + at, std::min<uint64_t>(10'000, length - at));
       bytes += part.size();
       AIST_RETURN_IF_ERROR(sink(part));
     }
@@ -62,7 +64,8 @@ class EngineTest : public ::testing::Test {
     return spec;
   }
   // All members fetch at once.
-  std::vector<absl::StatusOr<v1::TransferStats>> FetchAll(testing::EngineCluster& cluster, const ObjectSpec& spec,
+  std::vector<absl::StatusOr<v1::TransferStats>> FetchAll(testing::EngineCluster& cluster,
+                                                          const ObjectSpec& spec,
                                                           const std::vector<v1::Member>& members,
                                                           std::vector<size_t> who = {}) {
     if (who.empty()) {
@@ -79,8 +82,10 @@ class EngineTest : public ::testing::Test {
     for (auto& thread : threads) thread.join();
     return out;
   }
-  void ExpectContent(testing::EngineCluster& cluster, const std::string& id, const std::vector<size_t>& who) {
-    for (const size_t i : who) EXPECT_TRUE(*util::ReadFile(cluster[i].store->PathOf(id)) == content_) << i;
+  void ExpectContent(testing::EngineCluster& cluster, const std::string& id,
+                     const std::vector<size_t>& who) {
+    for (const size_t i : who)
+      EXPECT_TRUE(*util::ReadFile(cluster[i].store->PathOf(id)) == content_) << i;
   }
 
   const std::string content_ = Content(40 * kChunk + 123);
@@ -124,7 +129,8 @@ TEST_F(EngineTest, AnObjectWithoutKnownDigestIsTheSameEverywhere) {
 TEST_F(EngineTest, ANewMemberTakesFromThoseThatHaveIt) {
   testing::EngineCluster cluster(3);
   const auto members = cluster.members();
-  for (const auto& result : FetchAll(cluster, Spec(), {members[0], members[1]}, {0, 1})) ASSERT_OK(result);
+  for (const auto& result : FetchAll(cluster, Spec(), {members[0], members[1]}, {0, 1}))
+    ASSERT_OK(result);
   ASSERT_EQ(source_.bytes.load(), content_.size());
   const auto later = FetchAll(cluster, Spec(), {members[1], members[2]}, {1, 2});
   ASSERT_OK(later[0]);
@@ -156,7 +162,8 @@ TEST_F(EngineTest, APeerThatSendsWrongBytesIsFound) {
   testing::EngineCluster cluster(3);
   // Node 0 changes one byte of every answer about chunks that it gives.
   auto& liar = cluster[0];
-  liar.filter = [&liar](const net::ServerRequest& request, net::Responder& responder) -> absl::Status {
+  liar.filter = [&liar](const net::ServerRequest& request,
+                        net::Responder& responder) -> absl::Status {
     if (request.path.rfind("/aistation/v1/chunks/", 0) != 0) return absl::OkStatus();
     class Changer final : public net::Responder {
      public:
@@ -187,7 +194,8 @@ TEST_F(EngineTest, APeerThatSendsWrongBytesIsFound) {
   bool named = false;
   for (const size_t i : {1, 2}) {
     ASSERT_OK(results[i]);
-    for (const auto& name : results[i]->quarantined()) named = named || name.find("node0") != std::string::npos;
+    for (const auto& name : results[i]->quarantined())
+      named = named || name.find("node0") != std::string::npos;
   }
   EXPECT_TRUE(named) << "the statistics name the peer";
 }
@@ -252,13 +260,15 @@ TEST(RemoteOp, CallsAllAndSumsTheProgress) {
   testing::CertificateAuthority ca;
   util::Executor executor;
   RemoteOps ops(executor);
-  ops.Register("double", [](const net::ServerRequest&, std::string_view request,
-                            util::OpControl& control) -> absl::StatusOr<std::string> {
-    if (request == "bad") return util::NotFound("test.bad", "a bad request");
-    control.SetProgress(5, 10, "half");
-    AIST_RETURN_IF_ERROR(control.Sleep(request == "slow" ? 60'000'000'000 : 50'000'000));
-    return util::StrCat(request, request);
-  });
+  ops.Register(
+      "double",
+      [](const net::ServerRequest&, std::string_view request,
+         util::OpControl& control) -> absl::StatusOr<std::string> {
+        if (request == "bad") return util::NotFound("test.bad", "a bad request");
+        control.SetProgress(5, 10, "half");
+        AIST_RETURN_IF_ERROR(control.Sleep(request == "slow" ? 60'000'000'000 : 50'000'000));
+        return util::StrCat(request, request);
+      });
   net::ServerOptions options;
   options.identity = ca.Identity("n");
   const auto server = net::HttpServer::Start(options, [&](const auto& q, auto& r) {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "transfer/chunk_journal.h"
 #include "security/digest.h"
+#include "transfer/chunk_journal.h"
 #include "unit/testing/matchers.h"
 #include "util/strings.h"
 
@@ -22,7 +22,8 @@ std::vector<v1::Member> Members(size_t count, size_t racks) {
   return out;
 }
 
-// For many shapes: everybody gets every chunk from its reader over the relays, and the load is even.
+// For many shapes: everybody gets every chunk from its reader over the relays, and the load is
+// even.
 TEST(Plan, EveryChunkReachesEverybody) {
   auto random = testing::Random();
   for (int round = 0; round < 60; ++round) {
@@ -99,10 +100,12 @@ TEST(Journal, GoesBothWaysAndStopsAtDamage) {
   for (size_t cut = 1; cut < 40; ++cut) {
     journal = ReadJournal(bytes.substr(0, bytes.size() - cut), "j");
     ASSERT_OK(journal);
-    EXPECT_THAT(journal->digests, ::testing::ElementsAre(a, "", "", "")) << "a torn record does not count";
+    EXPECT_THAT(journal->digests, ::testing::ElementsAre(a, "", "", ""))
+        << "a torn record does not count";
   }
   bytes[bytes.size() - 60] ^= 1;
-  EXPECT_EQ(ReadJournal(bytes, "j")->digests[0], "") << "nor one with a changed byte, nor what follows";
+  EXPECT_EQ(ReadJournal(bytes, "j")->digests[0], "")
+      << "nor one with a changed byte, nor what follows";
   bytes[10] ^= 1;
   EXPECT_REASON(ReadJournal(bytes, "file.chunks"), "transfer.journal", "file.chunks");
   EXPECT_FALSE(CheckGeometry("x", 1, 1).ok());

@@ -22,7 +22,8 @@ TEST(File, WritesWholeOrNotAtAll) {
   struct stat st {};
   ASSERT_EQ(stat(path.c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0644u);
-  EXPECT_THAT(*ListDirectory(dir.path()), ::testing::ElementsAre("f")) << "no temporary file is left";
+  EXPECT_THAT(*ListDirectory(dir.path()), ::testing::ElementsAre("f"))
+      << "no temporary file is left";
   EXPECT_FALSE(WriteFileDurably(dir / "no/such/f", "x").ok());
 }
 
@@ -75,7 +76,8 @@ TEST(Thread, BlocksSignalsAndJoins) {
   sigset_t mask;
   sigemptyset(&mask);
   {
-    auto thread = Thread::Start("a-name-that-is-too-long", [&mask] { pthread_sigmask(SIG_BLOCK, nullptr, &mask); });
+    auto thread = Thread::Start("a-name-that-is-too-long",
+                                [&mask] { pthread_sigmask(SIG_BLOCK, nullptr, &mask); });
     ASSERT_TRUE(thread.joinable());
     thread.Join();
     EXPECT_FALSE(thread.joinable());
@@ -90,11 +92,13 @@ TEST(Embedded, DataFilesAreInside) {
     names.emplace_back(file.name);
     EXPECT_GT(file.content.size(), 100u);
   }
-  EXPECT_THAT(names, ::testing::IsSupersetOf({"accel/catalogue/cards.jsonc", "job/rules/faults.jsonc"}));
+  EXPECT_THAT(names,
+              ::testing::IsSupersetOf({"accel/catalogue/cards.jsonc", "job/rules/faults.jsonc"}));
 }
 
 TEST(Status, KeepsReasonAndHints) {
-  const absl::Status error = Error(absl::StatusCode::kAborted, "x.y", "it broke", {.system_errno = 5, .cause = "disk"});
+  const absl::Status error =
+      Error(absl::StatusCode::kAborted, "x.y", "it broke", {.system_errno = 5, .cause = "disk"});
   EXPECT_EQ(Reason(error), "x.y");
   EXPECT_EQ(Message(Annotate(error, "here")), "here: it broke");
   EXPECT_EQ(Reason(Annotate(error, "here")), "x.y");

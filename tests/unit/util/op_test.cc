@@ -93,9 +93,9 @@ TEST(Op, WhatItCapturedIsGoneBeforeItHasEnded) {
   Executor executor;
   auto token = std::make_shared<int>(1);
   std::weak_ptr<int> watched = token;
-  auto op = Op::Start(executor, 0, [token = std::move(token)](OpControl&) -> absl::StatusOr<OpResult> {
-    return Text("");
-  });
+  auto op = Op::Start(
+      executor, 0,
+      [token = std::move(token)](OpControl&) -> absl::StatusOr<OpResult> { return Text(""); });
   ASSERT_OK(op);
   ASSERT_TRUE((*op)->Wait(10'000'000'000));
   EXPECT_TRUE(watched.expired());

@@ -81,7 +81,8 @@ TEST(Strings, Utf8) {
 
 TEST(Strings, SafeNames) {
   for (const char* good : {"a", "node-1.bank_2"}) EXPECT_TRUE(IsSafeName(good)) << good;
-  for (const char* bad : {"", ".", "..", "a/b", "a b", "\xc3\xa9"}) EXPECT_FALSE(IsSafeName(bad)) << bad;
+  for (const char* bad : {"", ".", "..", "a/b", "a b", "\xc3\xa9"})
+    EXPECT_FALSE(IsSafeName(bad)) << bad;
   EXPECT_FALSE(IsSafeName(std::string(129, 'a')));
 }
 

@@ -44,7 +44,8 @@ TEST(Json, SameMessageSameBytes) {
 
 TEST(Json, TakesNumbersAsTextAndEnumsAsNumbers) {
   const auto node = FromJson<v1::NodeInventory>(
-      R"({"memory_bytes": "123", "port": 7, "health": 2, "cards": [{"health": "HEALTH_BAD"}]})", "doc");
+      R"({"memory_bytes": "123", "port": 7, "health": 2, "cards": [{"health": "HEALTH_BAD"}]})",
+      "doc");
   ASSERT_OK(node);
   EXPECT_EQ(node->memory_bytes(), 123u);
   EXPECT_EQ(node->health(), v1::HEALTH_SUSPECT);
@@ -98,7 +99,8 @@ TEST(Protobuf, GarbageIsRefused) {
   EXPECT_FALSE(Parse<v1::Inventory>(Format::kProtobuf, "\x0a\xff\xff\xff\xff\x0f", "doc").ok());
   EXPECT_OK(Parse<v1::Inventory>(Format::kProtobuf, "", "doc"));
   const v1::Inventory sample = Sample();
-  EXPECT_EQ(Serialize(*Parse<v1::Inventory>(Format::kProtobuf, Serialize(sample), "doc")), Serialize(sample));
+  EXPECT_EQ(Serialize(*Parse<v1::Inventory>(Format::kProtobuf, Serialize(sample), "doc")),
+            Serialize(sample));
 }
 
 }  // namespace
