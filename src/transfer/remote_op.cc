@@ -182,7 +182,14 @@ class Call {
     request.method = "POST";
     request.body = body;
     request.headers.emplace_back("Content-Type", "application/x-protobuf");
-    AIST_ASSIGN_OR_RETURN(const auto response, client_.Fetch(request, control_));
+    auto fetched = client_.Fetch(request, control_);
+    // A busy node may take its time for the handshake. Nothing has started when there was no
+    // connection, so asking again cannot start it twice.
+    for (int tries = 1; tries < 3 && util::Reason(fetched.status()) == "net.connect"; ++tries) {
+      AIST_RETURN_IF_ERROR(control_.Sleep(int64_t{300'000'000} * tries));
+      fetched = client_.Fetch(request, control_);
+    }
+    AIST_ASSIGN_OR_RETURN(const auto response, std::move(fetched));
     if (response.status != 200) return net::ErrorFromResponse(response, What(method));
     const auto json = nlohmann::json::parse(response.body, nullptr, false);
     if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) {
