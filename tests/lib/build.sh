@@ -8,7 +8,7 @@ configure_and_build() {
   cmake --preset "$preset_name" -B "$directory" >"$log" 2>&1 ||
     { tail -30 "$log"; record failed build "$name" "cmake failed"; return 1; }
   # -k 0: what can be built is tested although something else does not build.
-  within 900 nice cmake --build "$directory" -j"$cores" ${1:+--target "$@"} -- -k 0 >>"$log" 2>&1 || code=$?
+  within 1300 nice cmake --build "$directory" -j"$cores" ${1:+--target "$@"} -- -k 0 >>"$log" 2>&1 || code=$?
   if [ $code = 0 ]; then
     record passed build "$name"
     say "   build/$name: $((SECONDS - start)) s"
