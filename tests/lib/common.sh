@@ -45,12 +45,22 @@ suite() {
 }
 
 # within LIMIT COMMAND…: at most LIMIT seconds and not past the end of the whole run. What hangs is
-# killed with its children (timeout puts them in a group).
+# killed with its children (timeout puts them in a group). In the background, so that Ctrl-C ends the
+# run at once and not after the program.
+running=
 within() {
   local limit=$1 most
   shift
   most=$(left)
-  timeout -k 5 "$((limit < most ? limit : most))" "$@"
+  timeout -k 5 "$((limit < most ? limit : most))" "$@" &
+  running=$!
+  wait "$running"
+}
+# For the EXIT trap: ends what still runs.
+stop_running() {
+  local pid
+  for pid in $running $(jobs -p); do kill "$pid" 2>/dev/null; done
+  wait 2>/dev/null
 }
 
 # report SUITE NAME FROM START LOG: the line of one program; its output when something failed
