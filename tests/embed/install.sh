@@ -22,7 +22,7 @@ for file in include/aistation/aistation.h include/aistation/v1/job.proto share/a
   expect "$file is installed" test -f "$prefix/$file"
 done
 expect "the library has its soname" test -e "$libdir/libaistation.so.0.1"
-expect "configure a project with find_package" cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix"
+expect "configure a project with find_package" cmake -G Ninja -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix"
 expect "build it" cmake --build "$work/consumer"
 expect "run it as C" "$work/consumer/consumer_c" "$root/examples/data/cluster.json"
 expect "run it as C++" "$work/consumer/consumer_cpp" "$root/examples/data/cluster.json"
