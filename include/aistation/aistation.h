@@ -27,8 +27,9 @@ enum {
  *  aist_context_free() or aist_op_wait(). */
 typedef void (*aist_log_fn)(void *user, uint32_t level, const char *module, const char *message);
 
-/** Memory for large buffers (chunks, cached blobs). `alloc` and `realloc` return NULL on failure;
- *  blocks are aligned to 16 bytes. Called on any thread. */
+/** Memory for the buffers that the library hands out (aist_bytes); what it works with inside comes from
+ *  malloc. `alloc` and `realloc` return NULL on failure; blocks are aligned to 16 bytes. Called on any
+ *  thread, also after the context was freed, until the last buffer is. */
 typedef struct aist_allocator {
   void *(*alloc)(void *user, size_t size_bytes);
   void *(*realloc)(void *user, void *block, size_t size_bytes);

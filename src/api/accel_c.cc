@@ -36,7 +36,7 @@ aist_status aist_catalogue_describe(const aist_catalogue* catalogue, aist_bytes*
   return Guard("aist_catalogue_describe", err, [&]() -> absl::Status {
     AIST_REQUIRE("aist_catalogue_describe", catalogue);
     AIST_REQUIRE("aist_catalogue_describe", out);
-    *out = aistation::api::MakeBytes(catalogue->object->ToJson());
+    *out = aistation::api::MakeBytes(catalogue->core, catalogue->object->ToJson());
     return absl::OkStatus();
   });
 }
@@ -63,7 +63,7 @@ aist_status aist_accel_discover(aist_context* ctx, const aist_discover_opts* opt
       AIST_ASSIGN_OR_RETURN(catalogue, accel::Catalogue::Load(""));
     }
     AIST_ASSIGN_OR_RETURN(const auto node, accel::Discover(root, *catalogue));
-    *out = aistation::api::MakeDocument(wire_format, node);
+    *out = aistation::api::MakeDocument(ctx->core, wire_format, node);
     return absl::OkStatus();
   });
 }

@@ -63,7 +63,7 @@ aist_status aist_alloc_plan(aist_allocator_state* handle, aist_format format, co
                           ParseRequest(kFunction, format, request, request_size));
     AIST_ASSIGN_OR_RETURN(const auto placement, handle->object->DryRun(document));
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
-    *out = MakeDocument(wire_format, placement);
+    *out = MakeDocument(handle->core, wire_format, placement);
     return absl::OkStatus();
   });
 }
@@ -79,7 +79,7 @@ aist_status aist_alloc_allocate(aist_allocator_state* handle, aist_format format
                           ParseRequest(kFunction, format, request, request_size));
     AIST_ASSIGN_OR_RETURN(const auto placement, handle->object->Allocate(document));
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
-    *out = MakeDocument(wire_format, placement);
+    *out = MakeDocument(handle->core, wire_format, placement);
     return absl::OkStatus();
   });
 }
@@ -115,7 +115,7 @@ aist_status aist_alloc_describe(aist_allocator_state* handle, aist_format format
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto state, handle->object->State());
-    *out = MakeDocument(wire_format, state);
+    *out = MakeDocument(handle->core, wire_format, state);
     return absl::OkStatus();
   });
 }

@@ -8,7 +8,13 @@
 #include "api/options.h"
 
 struct aist_bytes : aistation::api::Counted {
-  std::string content;
+  ~aist_bytes() {
+    if (block != nullptr) allocator->free(allocator->user, block);
+  }
+  std::string content;  // without an allocator
+  std::shared_ptr<const aist_allocator> allocator;
+  void* block = nullptr;  // with one: content and a NUL
+  size_t block_size = 0;
 };
 
 namespace aistation::api {
@@ -70,9 +76,17 @@ absl::StatusOr<wire::Format> ToFormat(const char* function, aist_format format) 
   }
 }
 
-aist_bytes* MakeBytes(std::string content) {
+aist_bytes* MakeBytes(const std::shared_ptr<Core>& core, std::string content) {
   auto bytes = std::make_unique<aist_bytes>();
-  bytes->content = std::move(content);
+  if (core->allocator == nullptr) {
+    bytes->content = std::move(content);
+    return bytes.release();
+  }
+  bytes->allocator = core->allocator;
+  bytes->block = bytes->allocator->alloc(bytes->allocator->user, content.size() + 1);
+  if (bytes->block == nullptr) throw std::bad_alloc();  // the guard tells the caller
+  bytes->block_size = content.size();
+  std::memcpy(bytes->block, content.c_str(), content.size() + 1);
   return bytes.release();
 }
 
@@ -169,10 +183,12 @@ const char* aist_status_name(aist_status status) {
 }
 
 const void* aist_bytes_data(const aist_bytes* bytes) {
-  return bytes == nullptr ? "" : bytes->content.c_str();
+  if (bytes == nullptr) return "";
+  return bytes->block != nullptr ? bytes->block : bytes->content.c_str();
 }
 size_t aist_bytes_size(const aist_bytes* bytes) {
-  return bytes == nullptr ? 0 : bytes->content.size();
+  if (bytes == nullptr) return 0;
+  return bytes->block != nullptr ? bytes->block_size : bytes->content.size();
 }
 void aist_bytes_free(aist_bytes* bytes) { delete bytes; }
 

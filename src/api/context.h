@@ -26,7 +26,8 @@ struct Core {
   void (*log_drop)(void*) = nullptr;
   util::Logger log;
   util::Clock* clock = &util::RealClock();
-  aist_allocator allocator{};  // alloc is null: malloc
+  // Null: malloc. Buffers share it, so that they may outlive the context.
+  std::shared_ptr<const aist_allocator> allocator;
   int64_t default_deadline_ns = 0;
   monitor::Registry metrics;
   std::unique_ptr<util::Executor> executor;  // last: joined before anything above goes

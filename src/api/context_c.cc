@@ -39,7 +39,9 @@ absl::StatusOr<std::shared_ptr<Core>> MakeCore(const aist_context_opts& opts) {
   auto core = std::make_shared<Core>();
   AIST_ASSIGN_OR_RETURN(core->name, ToString(kFunction, "name", opts.name));
   if (core->name.empty()) core->name = "aistation";
-  if (opts.allocator != nullptr) core->allocator = *opts.allocator;
+  if (opts.allocator != nullptr) {
+    core->allocator = std::make_shared<const aist_allocator>(*opts.allocator);
+  }
   core->default_deadline_ns =
       opts.default_deadline_ns != 0 ? opts.default_deadline_ns : int64_t{3600} * 1'000'000'000;
   core->executor = std::make_unique<util::Executor>(opts.max_threads == 0 ? 64 : opts.max_threads);
@@ -109,7 +111,7 @@ aist_status aist_features(aist_context* ctx, aist_bytes** out, aist_error** err)
   return Guard("aist_features", err, [&]() -> absl::Status {
     AIST_REQUIRE("aist_features", ctx);
     AIST_REQUIRE("aist_features", out);
-    *out = aistation::api::MakeBytes(aistation::api::FeaturesJson());
+    *out = aistation::api::MakeBytes(ctx->core, aistation::api::FeaturesJson());
     return absl::OkStatus();
   });
 }

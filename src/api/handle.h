@@ -30,11 +30,12 @@ absl::StatusOr<std::string_view> Raw(const char* function, const char* argument,
                                      size_t size);
 absl::StatusOr<wire::Format> ToFormat(const char* function, aist_format format);
 
-aist_bytes* MakeBytes(std::string content);
+// In memory of the context's allocator, if it has one.
+aist_bytes* MakeBytes(const std::shared_ptr<Core>& core, std::string content);
 
 template <class M>
-aist_bytes* MakeDocument(wire::Format format, const M& message) {
-  return MakeBytes(wire::Render(format, message));
+aist_bytes* MakeDocument(const std::shared_ptr<Core>& core, wire::Format format, const M& message) {
+  return MakeBytes(core, wire::Render(format, message));
 }
 
 // Starts `body` on the executor of `core` and hands the operation out. `timeout_ns` 0: the default

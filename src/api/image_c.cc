@@ -72,7 +72,7 @@ aist_status aist_image_list(aist_node* node, aist_format format, aist_bytes** ou
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto list, node->object->images().List());
-    *out = aistation::api::MakeDocument(wire_format, list);
+    *out = aistation::api::MakeDocument(node->core, wire_format, list);
     return absl::OkStatus();
   });
 }

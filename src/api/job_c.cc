@@ -92,7 +92,7 @@ aist_status aist_job_submit(aist_job_manager* manager, aist_format format, const
     AIST_ASSIGN_OR_RETURN(const auto document,
                           wire::Parse<v1::JobSpec>(wire_format, bytes, "job specification"));
     AIST_ASSIGN_OR_RETURN(std::string name, manager->object->Submit(document));
-    *id = aistation::api::MakeBytes(std::move(name));
+    *id = aistation::api::MakeBytes(manager->core, std::move(name));
     return absl::OkStatus();
   });
 }
@@ -136,7 +136,7 @@ aist_status aist_job_get(aist_job_manager* manager, const char* id, size_t id_le
     AIST_TEXT(kFunction, name, id, id_len);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto document, manager->object->Get(name));
-    *out = aistation::api::MakeDocument(wire_format, document);
+    *out = aistation::api::MakeDocument(manager->core, wire_format, document);
     return absl::OkStatus();
   });
 }
@@ -149,7 +149,7 @@ aist_status aist_job_list(aist_job_manager* manager, uint32_t limit, aist_format
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto list, manager->object->List(limit));
-    *out = aistation::api::MakeDocument(wire_format, list);
+    *out = aistation::api::MakeDocument(manager->core, wire_format, list);
     return absl::OkStatus();
   });
 }
@@ -164,7 +164,7 @@ aist_status aist_job_events(aist_job_manager* manager, const char* id, size_t id
     AIST_TEXT(kFunction, name, id, id_len);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto list, manager->object->Events(name, after_seq, timeout_ns));
-    *out = aistation::api::MakeDocument(wire_format, list);
+    *out = aistation::api::MakeDocument(manager->core, wire_format, list);
     return absl::OkStatus();
   });
 }
@@ -188,7 +188,7 @@ aist_status aist_job_classify(aist_context* ctx, const char* rules, size_t rules
     AIST_ASSIGN_OR_RETURN(const auto set, job::RuleSet::Load(std::string(file)));
     AIST_ASSIGN_OR_RETURN(const auto document,
                           wire::Parse<v1::ClassifyRequest>(wire_format, bytes, "classify request"));
-    *out = aistation::api::MakeDocument(wire_format, job::Classify(*set, document));
+    *out = aistation::api::MakeDocument(ctx->core, wire_format, job::Classify(*set, document));
     return absl::OkStatus();
   });
 }

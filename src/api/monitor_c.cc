@@ -19,7 +19,7 @@ aist_status aist_monitor_prometheus(aist_context* ctx, aist_bytes** out, aist_er
   return Guard("aist_monitor_prometheus", err, [&]() -> absl::Status {
     AIST_REQUIRE("aist_monitor_prometheus", ctx);
     AIST_REQUIRE("aist_monitor_prometheus", out);
-    *out = aistation::api::MakeBytes(ctx->core->metrics.Prometheus());
+    *out = aistation::api::MakeBytes(ctx->core, ctx->core->metrics.Prometheus());
     return absl::OkStatus();
   });
 }
@@ -68,7 +68,7 @@ aist_status aist_monitor_events_next(aist_monitor_events* events, int64_t timeou
     AIST_REQUIRE(kFunction, events);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto event, events->object->Next(timeout_ns));
-    *out = aistation::api::MakeBytes(monitor::EventToJson(event));
+    *out = aistation::api::MakeBytes(events->core, monitor::EventToJson(event));
     return absl::OkStatus();
   });
 }

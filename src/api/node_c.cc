@@ -101,7 +101,7 @@ aist_status aist_node_describe(aist_node* node, aist_format format, aist_bytes**
     AIST_REQUIRE(kFunction, node);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
-    *out = aistation::api::MakeDocument(wire_format, node->object->Describe());
+    *out = aistation::api::MakeDocument(node->core, wire_format, node->object->Describe());
     return absl::OkStatus();
   });
 }

@@ -92,7 +92,8 @@ aist_status aist_op_result(const aist_op* op, aist_format format, aist_bytes** o
     AIST_ASSIGN_OR_RETURN(const auto wire_format,
                           aistation::api::ToFormat("aist_op_result", format));
     AIST_ASSIGN_OR_RETURN(const auto result, op->object->result());
-    *out = aistation::api::MakeBytes(result(wire_format == aistation::wire::Format::kJson));
+    *out =
+        aistation::api::MakeBytes(op->core, result(wire_format == aistation::wire::Format::kJson));
     return absl::OkStatus();
   });
 }

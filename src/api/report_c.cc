@@ -35,16 +35,16 @@ aist_status aist_report_build(aist_context* ctx, aist_store* store, const aist_r
                           report::Build(*store->object, options, *ctx->core->clock));
     switch (o.kind) {
       case AIST_REPORT_JSON:
-        *out = aistation::api::MakeDocument(wire::Format::kJson, built);
+        *out = aistation::api::MakeDocument(ctx->core, wire::Format::kJson, built);
         break;
       case AIST_REPORT_PROTOBUF:
-        *out = aistation::api::MakeDocument(wire::Format::kProtobuf, built);
+        *out = aistation::api::MakeDocument(ctx->core, wire::Format::kProtobuf, built);
         break;
       case AIST_REPORT_CSV:
-        *out = aistation::api::MakeBytes(report::ToCsv(built));
+        *out = aistation::api::MakeBytes(ctx->core, report::ToCsv(built));
         break;
       default:
-        *out = aistation::api::MakeBytes(report::ToHtml(built, title));
+        *out = aistation::api::MakeBytes(ctx->core, report::ToHtml(built, title));
     }
     return absl::OkStatus();
   });

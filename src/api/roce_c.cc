@@ -24,7 +24,7 @@ aist_status aist_roce_list(aist_context* ctx, const char* root, size_t root_len,
     AIST_TEXT(kFunction, where, root, root_len);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto list, roce::ListNics(std::string(where)));
-    *out = aistation::api::MakeDocument(wire_format, list);
+    *out = aistation::api::MakeDocument(ctx->core, wire_format, list);
     return absl::OkStatus();
   });
 }
@@ -36,7 +36,8 @@ aist_status aist_roce_choose(const aist_topology* topology, aist_format format, 
     AIST_REQUIRE(kFunction, topology);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
-    *out = aistation::api::MakeDocument(wire_format, roce::ChooseNics(topology->object->node()));
+    *out = aistation::api::MakeDocument(topology->core, wire_format,
+                                        roce::ChooseNics(topology->object->node()));
     return absl::OkStatus();
   });
 }
@@ -53,7 +54,7 @@ aist_status aist_roce_environment(aist_context* ctx, aist_format format, const v
     AIST_ASSIGN_OR_RETURN(const auto document,
                           wire::Parse<v1::Placement>(wire_format, bytes, "placement"));
     AIST_ASSIGN_OR_RETURN(const auto environment, roce::MakeEnvironment(document));
-    *out = aistation::api::MakeDocument(wire_format, environment);
+    *out = aistation::api::MakeDocument(ctx->core, wire_format, environment);
     return absl::OkStatus();
   });
 }

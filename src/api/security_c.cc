@@ -49,7 +49,7 @@ aist_status aist_tls_describe(aist_tls* tls, aist_bytes** out, aist_error** err)
   return Guard("aist_tls_describe", err, [&]() -> absl::Status {
     AIST_REQUIRE("aist_tls_describe", tls);
     AIST_REQUIRE("aist_tls_describe", out);
-    *out = aistation::api::MakeBytes(tls->object->DescribeJson());
+    *out = aistation::api::MakeBytes(tls->core, tls->object->DescribeJson());
     return absl::OkStatus();
   });
 }

@@ -76,7 +76,7 @@ aist_status aist_store_get(aist_store* handle, const char* key, size_t key_len, 
     AIST_REQUIRE(kFunction, handle);
     AIST_ASSIGN_OR_RETURN(const auto k, aistation::api::Raw(kFunction, "key", key, key_len));
     AIST_ASSIGN_OR_RETURN(auto entry, handle->object->Get(k));
-    if (value != nullptr) *value = aistation::api::MakeBytes(std::move(entry.value));
+    if (value != nullptr) *value = aistation::api::MakeBytes(handle->core, std::move(entry.value));
     if (revision != nullptr) *revision = entry.revision;
     return absl::OkStatus();
   });
@@ -134,7 +134,7 @@ aist_status aist_store_range(aist_store* handle, const char* prefix, size_t pref
     for (const auto& entry : range.entries) *document.add_entries() = ToProto(entry);
     document.set_revision(range.revision);
     document.set_more(range.more);
-    *out = MakeDocument(wire_format, document);
+    *out = MakeDocument(handle->core, wire_format, document);
     return absl::OkStatus();
   });
 }
@@ -192,7 +192,7 @@ aist_status aist_store_watch_next(aist_store_watch* watch, int64_t timeout_ns, a
     event.set_deleted(change.deleted);
     *event.mutable_entry() = ToProto(change.entry);
     event.set_revision(change.revision);
-    *out = MakeDocument(wire_format, event);
+    *out = MakeDocument(watch->core, wire_format, event);
     return absl::OkStatus();
   });
 }
@@ -232,7 +232,7 @@ aist_status aist_audit_read(aist_store* handle, uint64_t first, uint32_t limit, 
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto log, store::AuditRead(*handle->object, first == 0 ? 1 : first,
                                                            limit == 0 ? 1000 : limit));
-    *out = MakeDocument(wire_format, log);
+    *out = MakeDocument(handle->core, wire_format, log);
     return absl::OkStatus();
   });
 }
@@ -245,7 +245,7 @@ aist_status aist_audit_verify(aist_store* handle, aist_format format, aist_bytes
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, ToFormat(kFunction, format));
     AIST_ASSIGN_OR_RETURN(const auto result, store::AuditVerify(*handle->object));
-    *out = MakeDocument(wire_format, result);
+    *out = MakeDocument(handle->core, wire_format, result);
     return absl::OkStatus();
   });
 }

@@ -62,7 +62,7 @@ aist_status aist_topology_describe(const aist_topology* handle, aist_format form
     AIST_REQUIRE(kFunction, handle);
     AIST_REQUIRE(kFunction, out);
     AIST_ASSIGN_OR_RETURN(const auto wire_format, aistation::api::ToFormat(kFunction, format));
-    *out = aistation::api::MakeDocument(wire_format, handle->object->node());
+    *out = aistation::api::MakeDocument(handle->core, wire_format, handle->object->node());
     return absl::OkStatus();
   });
 }

@@ -185,6 +185,46 @@ TEST_F(Abi, LogHookAndItsEnd) {
   EXPECT_EQ(seen.dropped, 1);
 }
 
+TEST_F(Abi, BuffersComeFromTheAllocator) {
+  struct Count {
+    int blocks = 0;
+    int allocated = 0;
+    bool fails = false;
+  } count;
+  aist_allocator allocator{};
+  allocator.alloc = [](void* user, size_t size) -> void* {
+    auto* c = static_cast<Count*>(user);
+    if (c->fails) return nullptr;
+    ++c->blocks;
+    ++c->allocated;
+    return malloc(size);
+  };
+  allocator.realloc = [](void*, void* block, size_t size) { return realloc(block, size); };
+  allocator.free = [](void* user, void* block) {
+    --static_cast<Count*>(user)->blocks;
+    free(block);
+  };
+  allocator.user = &count;
+  aist_context_opts opts = AIST_CONTEXT_OPTS_INIT;
+  opts.allocator = &allocator;
+  aist_context* other = nullptr;
+  ASSERT_EQ(aist_context_create(&opts, &other, nullptr), AIST_OK);
+  aist_bytes* features = nullptr;
+  ASSERT_EQ(aist_features(other, &features, nullptr), AIST_OK);
+  EXPECT_EQ(count.blocks, 1);
+  aist_bytes* none = nullptr;
+  count.fails = true;
+  EXPECT_EQ(aist_features(other, &none, error_.out()), AIST_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(none, nullptr);
+  aist_context_free(other);
+  EXPECT_EQ(static_cast<const char*>(aist_bytes_data(features))[aist_bytes_size(features)], '\0');
+  aist_bytes_free(features);
+  EXPECT_EQ(count.blocks, 0);
+  EXPECT_EQ(count.allocated, 1);
+  allocator.realloc = nullptr;
+  EXPECT_EQ(aist_context_create(&opts, &other, nullptr), AIST_INVALID_ARGUMENT);
+}
+
 TEST_F(Abi, FreeingNothing) {
   aist_context_free(nullptr);
   aist_store_free(nullptr);
