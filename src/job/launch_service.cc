@@ -87,6 +87,8 @@ struct LaunchService::State {
   void Reap(Process& process) AIST_REQUIRES(mutex);
   void Drain(Process& process) AIST_REQUIRES(mutex);
   void ReadLog();
+  absl::Status Fence(const v1::LaunchRequest& request) AIST_REQUIRES(mutex);
+  v1::ProcessInfo Adopt(const v1::LaunchRequest& request, Spawned spawned) AIST_REQUIRES(mutex);
   std::string DirectoryOf(const v1::LaunchRequest& request) const {
     return util::StrCat(options.work_directory, "/", request.job(), "/", request.attempt());
   }
@@ -251,6 +253,49 @@ absl::StatusOr<std::unique_ptr<LaunchService>> LaunchService::Start(LaunchOption
   return std::unique_ptr<LaunchService>(new LaunchService(std::move(state)));
 }
 
+// Refuses what is over, and ends what an earlier attempt left. Ranks of this attempt may be of an
+// older epoch: another manager has taken the job over.
+absl::Status LaunchService::State::Fence(const v1::LaunchRequest& request) {
+  const auto older = [&](const Process& p) {
+    return p.info.job() == request.job() && p.info.attempt() != request.attempt() &&
+           p.epoch < request.epoch();
+  };
+  for (const auto& [key, process] : table.all()) {
+    if (process->info.running() && older(*process)) Signal(*process, SIGKILL);
+  }
+  if (!WaitDead(older, std::chrono::steady_clock::now() + std::chrono::seconds(20))) {
+    return util::Unavailable(
+        "job.not_dead", util::StrCat("node ", options.node, ": processes of an earlier attempt of ",
+                                     request.job(), " do not end"));
+  }
+  if (table.Running() + pending.size() >= kMaxProcesses) {
+    return util::Error(
+        absl::StatusCode::kResourceExhausted, "job.too_many_processes",
+        util::StrCat("node ", options.node, " runs ", kMaxProcesses, " processes already"));
+  }
+  return absl::OkStatus();
+}
+
+v1::ProcessInfo LaunchService::State::Adopt(const v1::LaunchRequest& request, Spawned spawned) {
+  auto process = std::make_shared<Process>();
+  process->epoch = request.epoch();
+  process->pid = spawned.pid;
+  process->pidfd = std::move(spawned.pidfd);
+  process->output = std::move(spawned.output);
+  auto file = util::OpenFile(util::StrCat(DirectoryOf(request), "/rank-", request.rank(), ".log"),
+                             O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file.ok()) process->file = std::move(*file);
+  process->info.set_job(request.job());
+  process->info.set_attempt(request.attempt());
+  process->info.set_rank(request.rank());
+  process->info.set_pid(process->pid);
+  process->info.set_running(true);
+  process->info.set_started_unix_ns(util::RealClock().UnixNanos());
+  table.all()[{request.job(), request.attempt(), request.rank()}] = process;
+  Wake();  // the minder polls it from now on
+  return process->Describe();
+}
+
 absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& request) {
   State& s = *state_;
   if (!s.options.allow_launch) {
@@ -260,13 +305,10 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
                                     "allowed"));
   }
   AIST_RETURN_IF_ERROR(CheckLaunch(request));
-  const std::string directory = s.DirectoryOf(request);
-  AIST_RETURN_IF_ERROR(util::MakeDirectories(directory));
+  AIST_RETURN_IF_ERROR(util::MakeDirectories(s.DirectoryOf(request)));
   const ProcessKey key{request.job(), request.attempt(), request.rank()};
   auto pending = std::make_shared<PendingLaunch>();
   pending->request = request;
-  auto file = util::OpenFile(util::StrCat(directory, "/rank-", request.rank(), ".log"),
-                             O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const util::MutexLock lock(s.mutex);
   if (s.stopping.load()) return util::Unavailable("job.stopping", "this node is stopping");
   const uint64_t known = s.table.RaiseEpoch(request.job(), request.epoch());
@@ -277,25 +319,7 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
   }
   while (s.launching.count(key) != 0 && !s.stopping.load()) s.WaitAWhile();  // asked twice
   if (const auto process = s.table.Find(key)) return process->Describe();
-  // Ranks of this attempt may be of an older epoch: another manager has taken the job over.
-  const auto older = [&](const Process& p) {
-    return p.info.job() == request.job() && p.info.attempt() != request.attempt() &&
-           p.epoch < request.epoch();
-  };
-  for (const auto& [other_key, process] : s.table.all()) {
-    if (process->info.running() && older(*process)) s.Signal(*process, SIGKILL);
-  }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  if (!s.WaitDead(older, deadline)) {
-    return util::Unavailable("job.not_dead", util::StrCat("node ", s.options.node,
-                                                          ": processes of an earlier attempt of ",
-                                                          request.job(), " do not end"));
-  }
-  if (s.table.Running() + s.pending.size() >= kMaxProcesses) {
-    return util::Error(
-        absl::StatusCode::kResourceExhausted, "job.too_many_processes",
-        util::StrCat("node ", s.options.node, " runs ", kMaxProcesses, " processes already"));
-  }
+  AIST_RETURN_IF_ERROR(s.Fence(request));
   s.pending.push_back(pending);
   s.launching.insert(key);
   s.Wake();
@@ -306,21 +330,7 @@ absl::StatusOr<v1::ProcessInfo> LaunchService::Launch(const v1::LaunchRequest& r
   if (!pending->result.ok()) {
     return util::Annotate(pending->result.status(), util::StrCat("node ", s.options.node));
   }
-  auto process = std::make_shared<Process>();
-  process->epoch = request.epoch();
-  process->pid = pending->result->pid;
-  process->pidfd = std::move(pending->result->pidfd);
-  process->output = std::move(pending->result->output);
-  if (file.ok()) process->file = std::move(*file);
-  process->info.set_job(request.job());
-  process->info.set_attempt(request.attempt());
-  process->info.set_rank(request.rank());
-  process->info.set_pid(process->pid);
-  process->info.set_running(true);
-  process->info.set_started_unix_ns(util::RealClock().UnixNanos());
-  s.table.all()[key] = process;
-  s.Wake();  // the minder polls it from now on
-  return process->Describe();
+  return s.Adopt(request, std::move(*pending->result));
 }
 
 v1::WatchReply LaunchService::Watch(const v1::WatchRequest& request,

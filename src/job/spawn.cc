@@ -82,6 +82,10 @@ absl::StatusOr<Spawned> Spawn(const std::vector<std::string>& command,
                               const std::string& directory) {
   if (command.empty()) return util::InvalidArgument("job.program", "the command is empty");
   AIST_ASSIGN_OR_RETURN(const std::string program, FindProgram(command[0], environment, directory));
+  if (access(directory.c_str(), X_OK) != 0) {
+    return util::ErrnoError(errno, "job.directory",
+                            util::StrCat("cannot work in directory ", directory));
+  }
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);

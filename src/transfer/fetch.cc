@@ -19,6 +19,8 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kUnreachablePatience = 3 * kSecond;
 constexpr int64_t kStillPatience = 30 * kSecond;
 constexpr int kSourceAttempts = 4;
+// Asking around the tree earlier would load the links that make its parents late.
+constexpr int kParentWaitMs = 15'000;
 
 int64_t Now() { return util::RealClock().MonotonicNanos(); }
 
@@ -122,6 +124,11 @@ bool FetchRun::PeerHas(size_t peer, uint64_t chunk) {
                           .substr(chunk * security::kSha256Size, security::kSha256Size)) == 1;
 }
 
+bool FetchRun::Unreachable(size_t peer) {
+  const util::MutexLock lock(mutex_);
+  return peers_[peer].unreachable_since != 0;
+}
+
 bool FetchRun::TryPeer(size_t peer, uint64_t chunk, int wait_ms, bool* source_failed) {
   {
     const util::MutexLock lock(mutex_);
@@ -171,18 +178,22 @@ bool FetchRun::ReaderHasFailed(uint64_t chunk, bool source_failed_seen) {
     const Peer& state = peers_[reader];
     if (reader == self_ || state.quarantined) return true;
     if (source_failed_seen && turn == 1) return true;
-    if (state.unreachable_since != 0) {
-      return Now() - state.unreachable_since > turn * kUnreachablePatience;
+    if (state.unreachable_since != 0 &&
+        Now() - state.unreachable_since <= turn * kUnreachablePatience) {
+      return false;
     }
   }
+  // Asked once more before the source is: a full link looks like a dead peer for a while.
   const auto digests =
       FetchDigests(*options_.client, options_.identity, plan_.member(reader), spec_.id, control_);
   const util::MutexLock lock(mutex_);
   Peer& state = peers_[reader];
   if (!digests.ok()) {
-    if (state.unreachable_since == 0) state.unreachable_since = Now();
-    return false;
+    const bool again = state.unreachable_since != 0;
+    if (!again) state.unreachable_since = Now();
+    return again;
   }
+  state.unreachable_since = 0;
   const uint64_t present = CountPresent(digests->sha256());
   if (present > state.present || state.last_progress_ns == 0) {
     state.present = present;
@@ -206,7 +217,9 @@ absl::Status FetchRun::GetFromPeers(uint64_t chunk) {
     AIST_RETURN_IF_ERROR(control_.Check());
     if (options_.store->HasChunk(spec_.id, chunk)) return absl::OkStatus();
     bool source_failed = false;
-    if (parent != self_ && TryPeer(parent, chunk, 5000, &source_failed)) return absl::OkStatus();
+    if (parent != self_ &&
+        TryPeer(parent, chunk, Unreachable(parent) ? 0 : kParentWaitMs, &source_failed))
+      return absl::OkStatus();
     if (reader != parent && reader != self_ && TryPeer(reader, chunk, 1000, &source_failed)) {
       return absl::OkStatus();
     }
@@ -332,6 +345,33 @@ void FetchRun::Work(bool for_source) {
   }
 }
 
+// What is here, what others hold already, what this node was elected to read.
+void FetchRun::SortChunks() {
+  std::vector<bool> held(plan_.chunks(), false);
+  for (uint64_t chunk = 0; chunk < plan_.chunks(); ++chunk) {
+    for (size_t peer = 0; peer < plan_.members() && !held[chunk]; ++peer) {
+      held[chunk] = PeerHas(peer, chunk);
+    }
+  }
+  const util::MutexLock lock(mutex_);
+  for (uint64_t run = 0; run < plan_.chunks(); run += kRunChunks) {
+    if (plan_.Reader(run) != self_) continue;
+    bool missing = false;
+    for (uint64_t c = run; c < std::min(run + kRunChunks, plan_.chunks()); ++c) {
+      if (options_.store->HasChunk(spec_.id, c)) continue;
+      if (held[c]) {
+        others_.push_back(c);
+      } else {
+        missing = true;
+      }
+    }
+    if (missing) own_.push_back(run);
+  }
+  for (const uint64_t chunk : plan_.FetchOrder(self_)) {
+    if (!options_.store->HasChunk(spec_.id, chunk)) others_.push_back(chunk);
+  }
+}
+
 absl::Status FetchRun::Transfer() {
   {
     const util::MutexLock lock(mutex_);
@@ -343,31 +383,7 @@ absl::Status FetchRun::Transfer() {
   }
   outer_.SetProgress(0, spec_.size, spec_.label);
   if (plan_.members() > 1) Survey();
-  std::vector<bool> held(plan_.chunks(), false);
-  for (uint64_t chunk = 0; chunk < plan_.chunks(); ++chunk) {
-    for (size_t peer = 0; peer < plan_.members() && !held[chunk]; ++peer) {
-      held[chunk] = PeerHas(peer, chunk);
-    }
-  }
-  {
-    const util::MutexLock lock(mutex_);
-    for (uint64_t run = 0; run < plan_.chunks(); run += kRunChunks) {
-      if (plan_.Reader(run) != self_) continue;
-      bool missing = false;
-      for (uint64_t c = run; c < std::min(run + kRunChunks, plan_.chunks()); ++c) {
-        if (options_.store->HasChunk(spec_.id, c)) continue;
-        if (held[c]) {
-          others_.push_back(c);
-        } else {
-          missing = true;
-        }
-      }
-      if (missing) own_.push_back(run);
-    }
-    for (const uint64_t chunk : plan_.FetchOrder(self_)) {
-      if (!options_.store->HasChunk(spec_.id, chunk)) others_.push_back(chunk);
-    }
-  }
+  SortChunks();
   const uint32_t readers = std::max(1u, options_.parallel_chunks / 4);
   std::vector<util::Thread> threads;
   for (uint32_t i = 0; i < readers + options_.parallel_chunks; ++i) {

@@ -38,11 +38,13 @@ class FetchRun {
   void Survey();
   bool PeerHas(size_t peer, uint64_t chunk);
   void Work(bool for_source);
+  void SortChunks();
   absl::Status Transfer();
   // From the source: chunks [first, first+count) that are not here.
   absl::Status ReadSource(uint64_t first, uint64_t count);
   absl::Status ReadSourceOnce(uint64_t first, uint64_t end);
   absl::Status GetFromPeers(uint64_t chunk);
+  bool Unreachable(size_t peer);
   // True when it is here now.
   bool TryPeer(size_t peer, uint64_t chunk, int wait_ms, bool* source_failed);
   bool ReaderHasFailed(uint64_t chunk, bool source_failed_seen);

@@ -21,7 +21,7 @@ net::HttpRequest PeerRequest(const v1::Member& member, std::string_view path,
   request.identity = identity;
   request.peer_name = member.node();
   request.use_proxy = false;
-  request.connect_timeout_ns = 3'000'000'000;
+  request.connect_timeout_ns = 10'000'000'000;  // a full link delays handshakes
   return request;
 }
 
