@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "image/reference.h"
 #include "job/classifier.h"
 #include "job/policy.h"
 #include "store/audit.h"
@@ -245,15 +246,12 @@ absl::Status Driver::Stage() {
     request.set_job(job().id());
     for (const auto& member : members) *request.add_members() = member;
     // A tag that moved meanwhile must not change the job between attempts.
-    for (int i = 0; i + 1 < job().attempts_size(); ++i) {
-      if (job().attempts(i).images().empty()) continue;
-      const std::string name = spec.image().substr(0, spec.image().find('@'));
-      const size_t colon = name.rfind(':');
-      const size_t slash = name.rfind('/');
-      const bool tagged =
-          colon != std::string::npos && (slash == std::string::npos || colon > slash);
-      request.set_reference(util::StrCat(tagged ? name.substr(0, colon) : name, "@",
-                                         job().attempts(i).images(0).digest()));
+    auto reference = image::ParseReference(spec.image());
+    for (const auto& earlier : job().attempts()) {
+      if (!reference.ok() || earlier.images().empty()) continue;
+      reference->tag.clear();
+      reference->digest = earlier.images(0).digest();
+      request.set_reference(reference->ToString());
       break;
     }
     auto results = parts_.cluster->StageImage(request, *work_);
